@@ -1,0 +1,265 @@
+//! The plan: everything that one launch of the probe is asked to attempt.
+
+use std::net::{IpAddr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::nonce::Nonce;
+
+/// What one launch does. Travels as base64 of its JSON in one argument of at most [`crate::wire::MAX_PLAN`] bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Which launch of the run this is; repeated in every line.
+    pub launch: String,
+    /// What the probe and its samples call themselves (`PR_SET_NAME`): 15 bytes that the witness looks for.
+    pub comm: String,
+    /// Seconds since 1970 after which the probe refuses to make any attempt.
+    pub expires: u64,
+    /// The cookie (`SO_NETNS_COOKIE`) of the machine's own network namespace: a probe that finds itself there attempts nothing.
+    pub machine_netns: u64,
+    /// How the probe waits before its first attempt.
+    pub gate: Gate,
+    /// How many attempts run at once.
+    pub parallel: u16,
+    /// Made one instant after start, before the gate, guarded by `machine_netns` alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<Planned>,
+    pub attempts: Vec<Planned>,
+    /// What the probe does after its last attempt.
+    pub end: End,
+}
+
+/// What must happen before the first attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// One byte on standard input, which the harness sends when it has found the probe in the world.
+    Go,
+    /// Nothing: for targets whose manifest says why standard input is not ours.
+    Cookie,
+}
+
+/// What the probe does when every attempt has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// Exits with this status.
+    Exit(u8),
+    /// Dies by this signal.
+    Signal(i32),
+    /// Says `done` and then stays, until something ends it or a minute has passed.
+    Stay,
+}
+
+/// One attempt of the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Planned {
+    /// Unique in the launch: `check-slug/name`.
+    pub id: String,
+    pub nonce: Nonce,
+    /// Milliseconds until the attempt's process is killed and the attempt counts as timed out.
+    pub deadline_ms: u32,
+    pub attempt: Attempt,
+}
+
+/// One thing that a workload might do. Every variant says which bytes carry the nonce.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Attempt {
+    /// Connects a stream, sends `wt:<nonce>\n` and reads what comes back.
+    Connect {
+        transport: Stream,
+        to: SocketAddr,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source_port: Option<u16>,
+    },
+    /// Sends one datagram and reads what comes back. The payload is `wt:<nonce>`, or a DNS query for `<nonce>.<zone>`.
+    Send {
+        transport: Datagram,
+        to: SocketAddr,
+        call: SendCall,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source_port: Option<u16>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dns: Option<DnsQuery>,
+    },
+    /// Asks for a DNS name `<nonce>.<zone>` over a stream (RFC 1035 4.2.2), with or without TLS's first record in front.
+    DnsStream { to: SocketAddr, query: DnsQuery },
+    /// Resolves `<nonce>.<zone>` with the C library.
+    Resolve { zone: String },
+    /// One ICMP echo request with `wt:<nonce>` as its data, over a ping socket or a raw one.
+    Ping { to: IpAddr, raw: bool },
+    /// One raw IP packet of this protocol with `wt:<nonce>` as its data.
+    RawIp { to: IpAddr, protocol: u8 },
+    /// One Ethernet frame of type 0x88b5 with `wt:<nonce>` as its data on every link, loopback included (`AF_PACKET`).
+    Frame,
+    /// Connects a Unix socket, sends `wt:<nonce>\n`, reads what comes back and counts the descriptors that came with it.
+    Unix { address: UnixAddress, kind: UnixKind },
+    /// Makes a socket and closes it. Never binds or connects it.
+    Socket { family: i32, kind: i32, protocol: i32 },
+    /// Every open descriptor but 0, 1 and 2: what it is, and whether `wt:<nonce>` can be written to it or, for an
+    /// unconnected internet socket, sent through it to `reach`.
+    Descriptors { reach: SocketAddr },
+    /// What the network namespace holds: links, addresses, routes, by netlink.
+    Network,
+    /// A change of the network namespace by netlink (or, for `LinkDown`, an ioctl).
+    ChangeNetwork { change: NetworkChange },
+    /// Identity and privileges of this process, its threads, and fork and exec descendants of it.
+    Privileges,
+    /// Makes new namespaces (`unshare`, or `clone3` where `by_clone`) and then tries, inside them, to reach `reach`.
+    NewNamespaces { user: bool, network: bool, mount: bool, by_clone3: bool, reach: SocketAddr },
+    /// Mounts a tmpfs over `over`, by the old or the new mount calls. Only where the mount namespace is not the machine's.
+    Mount { over: String, new_api: bool },
+    /// Runs a set-user-id copy of the probe at this path and reports its identity.
+    SetUserId { path: String },
+    /// Opens a file for reading and reports size, digest and whether it holds `wt:<nonce>`.
+    Read { path: String },
+    /// Creates or opens a file for writing, writes `wt:<nonce>`, and reads it back.
+    Write { path: String },
+    /// Looks for needles in everything that the workload can read.
+    Scan { needles: Vec<Needle>, roots: Vec<String> },
+    /// A scripted exchange of bytes with a relay: see [`Step`].
+    Exchange { to: Endpoint, steps: Vec<Step> },
+    /// Which ports of a loopback address (1 to 65535) accept a connection.
+    Ports { of: IpAddr, from: u16, to: u16 },
+    /// Starts the MCP server beside the probe (this program's `mcp-server`), lists its tools and calls two of them.
+    /// The nonce travels in the calls' arguments.
+    Mcp { instance: String },
+    /// Starts a process that tries to outlive everything: new session, signals ignored, reparented, named `comm`.
+    /// With `holding`, it keeps one request open through a relay.
+    Linger { comm: String, holding: Option<(Endpoint, String)> },
+}
+
+/// Transports with `connect` and a stream of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    Tcp,
+    Mptcp,
+    Sctp,
+    Dccp,
+    /// TCP whose SYN carries data (`MSG_FASTOPEN`).
+    TcpFastOpen,
+    /// TCP through io_uring's own socket, connect and send.
+    IoUring,
+}
+
+/// Transports with single datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Datagram {
+    Udp,
+    UdpLite,
+}
+
+/// Which system call sends the datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SendCall {
+    SendTo,
+    SendMsg,
+    SendMmsg,
+    /// `connect`, then `write`.
+    Write,
+}
+
+/// A question that carries the nonce as its first label.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DnsQuery {
+    pub zone: String,
+    /// The record type's number: 1 A, 28 AAAA, 16 TXT, 65 HTTPS, 33 SRV, 255 ANY.
+    pub qtype: u16,
+}
+
+/// Where a Unix socket is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnixAddress {
+    Path(String),
+    /// Without the leading NUL.
+    Abstract(String),
+}
+
+/// What kind of Unix socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnixKind {
+    Stream,
+    Datagram,
+    Seqpacket,
+}
+
+/// A change that a confined workload must not be able to make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkChange {
+    /// Takes loopback down and, where that worked, up again.
+    LinkDown,
+    AddAddress(IpAddr),
+    AddDefaultRoute,
+    /// A veth pair whose other end lands in the namespace of pid 1.
+    AddVeth,
+    /// Opens /dev/net/tun and makes an interface.
+    AddTun,
+}
+
+/// A secret to look for without carrying it: length and SHA-256 of its bytes, and the sum of its bytes to skip by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Needle {
+    pub name: String,
+    pub len: u32,
+    /// Sum of the bytes modulo 2^32: a rolling check before the digest.
+    pub sum: u32,
+    /// 64 hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Where an exchange connects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Endpoint {
+    Tcp(SocketAddr),
+    UnixPath(String),
+}
+
+/// One step of a scripted exchange. A step that cannot be done ends the script; the facts say which one it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Sends these bytes. Text as it is; `\xNN` escapes for the rest (see [`crate::wire::unescape`]).
+    Send(String),
+    /// Sends `len` bytes of [`pseudo_random`] with this seed.
+    SendBody { len: u64, seed: u32 },
+    /// `shutdown(SHUT_WR)`.
+    HalfClose,
+    /// Reads and parses one response head.
+    ReadHead,
+    /// Reads on until the body read so far holds this text.
+    ReadUntil(String),
+    /// Reads the response (head if not read yet, body by its framing) to its end, or the connection's.
+    ReadResponse,
+    /// Reads until the connection ends, whatever the framing says.
+    ReadToEnd,
+    /// On a connection of its own, sends this request and waits for a 200: how a script waits for the fixture.
+    Await(String),
+    /// Closes in the ordinary way (FIN).
+    Close,
+    /// Closes with a reset (`SO_LINGER` 0).
+    Reset,
+}
+
+/// The bytes of a generated body: xorshift32 over the seed, four bytes a step, little-endian.
+pub fn pseudo_random(seed: u32) -> impl Iterator<Item = u8> {
+    let mut state = seed | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state.to_le_bytes()
+    })
+    .flatten()
+}
