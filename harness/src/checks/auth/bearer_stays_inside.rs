@@ -1,0 +1,50 @@
+//! AUTH-4: what goes upstream carries the real key and never the spawn's bearer.
+
+use watertight_probe::sighting::Event;
+use watertight_reports::{
+    evidence::LaunchKind,
+    results::{ControlKind, Subject},
+};
+
+use crate::{
+    case::Case,
+    check::{Capability, Check},
+    planner::{Planner, exchange, provider},
+    request::Request,
+};
+
+pub static CHECK: Check = Check::facts("AUTH-4", "auth::bearer_stays_inside", ControlKind::Twin, plan, judge)
+    .about(Subject::Relay)
+    .waived_by(Capability::Provider)
+    .caught_on(&["forward-authorization", "forward-api-key"]);
+
+fn plan(plan: &mut Planner<'_>) {
+    use watertight_probe::plan::BearerForm;
+    let plain = Request::models().mode(plan.nonce("plain"), "plain").exchange();
+    plan.ask("plain", exchange(provider(), plain));
+    let twice = Request::models().credential("x-api-key", "", BearerForm::Right);
+    let twice = twice.mode(plan.nonce("in-x-api-key"), "plain").exchange();
+    plan.ask("in-x-api-key", exchange(provider(), twice));
+}
+
+fn judge(case: &mut Case<'_>) {
+    let bearer = case.launch(LaunchKind::Target).and_then(|launch| launch.outside.get("bearer").cloned());
+    let key = case.evidence().secrets.get("provider-key").cloned().unwrap_or_default();
+    case.control(bearer.is_some(), "the witness read the spawn's bearer");
+    let bearer = bearer.unwrap_or_default();
+    for name in ["plain", "in-x-api-key"] {
+        let answer = case.exchange(name);
+        case.control(answer.status == Some(200), format!("{name}: the request was answered 200"));
+        for request in case.requests(name, "provider") {
+            let Event::Request { headers, .. } = &request.event else { continue };
+            for (header, value) in headers {
+                if !bearer.is_empty() && value.contains(&bearer) {
+                    case.breach(format!("{name}: the bearer went upstream in {header}"));
+                }
+            }
+            let credentials: Vec<_> = headers.iter().filter(|(header, _)| header == "authorization").collect();
+            let right = matches!(credentials.as_slice(), [(_, value)] if *value == format!("Bearer {key}"));
+            case.require(right, format!("{name}: upstream saw {} credentials, or not the real key", credentials.len()));
+        }
+    }
+}

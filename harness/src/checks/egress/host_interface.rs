@@ -1,0 +1,31 @@
+//! EGRESS-4: nothing that listens on the host's own interface is reached, link-local addresses included.
+
+use std::net::SocketAddr;
+
+use crate::{
+    check::Check,
+    planner::{Planner, tcp, udp},
+    site::address::{HOST_LINK_LOCAL, HOST_V4, HOST_V6, PEER_LINK_LOCAL},
+};
+
+pub static CHECK: Check = Check::denied("EGRESS-4", "egress::host_interface", plan).caught_on(&["share-network"]);
+
+fn plan(plan: &mut Planner<'_>) {
+    for (family, address) in [("v4", HOST_V4.into()), ("v6", HOST_V6.into())] {
+        let to = plan.host_tcp(address);
+        plan.deny(format!("tcp-{family}"), tcp(to));
+        let to = plan.host_udp(address);
+        plan.deny(format!("udp-{family}"), udp(to));
+    }
+    let mut to = plan.at(PEER_LINK_LOCAL.into());
+    scope(&mut to, plan.layout.link);
+    plan.deny("neighbour-link-local", tcp(to));
+    let to = plan.host_scoped_tcp(HOST_LINK_LOCAL);
+    plan.deny("own-link-local", tcp(to));
+}
+
+fn scope(to: &mut SocketAddr, link: u32) {
+    if let SocketAddr::V6(v6) = to {
+        v6.set_scope_id(link);
+    }
+}

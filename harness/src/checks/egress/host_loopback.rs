@@ -1,0 +1,34 @@
+//! EGRESS-3: nothing that listens on the host's loopback is reached, by any spelling of loopback.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::{
+    check::Check,
+    planner::{Planner, tcp, udp},
+};
+
+pub static CHECK: Check = Check::denied("EGRESS-3", "egress::host_loopback", plan).caught_on(&["share-network"]);
+
+fn plan(plan: &mut Planner<'_>) {
+    let v4 = IpAddr::from(Ipv4Addr::LOCALHOST);
+    let v6 = IpAddr::from(Ipv6Addr::LOCALHOST);
+    let to = plan.host_tcp(v4);
+    plan.deny("tcp-v4", tcp(to));
+    let to = plan.host_tcp(v6);
+    plan.deny("tcp-v6", tcp(to));
+    let to = plan.host_udp(v4);
+    plan.deny("udp-v4", udp(to));
+    let to = plan.host_udp(v6);
+    plan.deny("udp-v6", udp(to));
+    // Spellings that reach loopback as well (catalogue B01, B03, B10, B11).
+    for (name, spelling) in [
+        ("unspecified", IpAddr::from(Ipv4Addr::UNSPECIFIED)),
+        ("second-of-127", Ipv4Addr::new(127, 0, 0, 2).into()),
+        ("last-of-127", Ipv4Addr::new(127, 255, 255, 254).into()),
+        ("mapped", Ipv4Addr::LOCALHOST.to_ipv6_mapped().into()),
+        ("mapped-unspecified", Ipv4Addr::UNSPECIFIED.to_ipv6_mapped().into()),
+    ] {
+        let to = plan.host_tcp(spelling);
+        plan.deny(name, tcp(to));
+    }
+}

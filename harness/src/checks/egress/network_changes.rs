@@ -1,0 +1,22 @@
+//! EGRESS-15: the workload cannot change its network namespace, nor reach into another one.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use watertight_probe::plan::{Attempt, NetworkChange};
+
+use crate::{check::Check, planner::Planner};
+
+pub static CHECK: Check = Check::denied("EGRESS-15", "egress::network_changes", plan).caught_on(&["keep-net-admin"]);
+
+fn plan(plan: &mut Planner<'_>) {
+    // An address for documentation (RFC 5737) that nothing in the world uses.
+    let address = IpAddr::from(Ipv4Addr::new(192, 0, 2, 77));
+    for (name, change) in [
+        ("address", NetworkChange::AddAddress(address)),
+        ("route", NetworkChange::AddDefaultRoute),
+        ("veth", NetworkChange::AddVeth),
+    ] {
+        plan.deny(name, Attempt::ChangeNetwork { change }).as_root().alone();
+    }
+    plan.deny("tun", Attempt::ChangeNetwork { change: NetworkChange::AddTun }).as_root().alone().where_supported();
+}

@@ -1,0 +1,43 @@
+//! EGRESS-2: no link but loopback is up, no address but loopback's exists, no route leads elsewhere.
+//!
+//! Kernels put down, address-less tunnel templates into each namespace; their presence is no finding.
+
+use watertight_probe::{observation::Facts, plan::Attempt};
+use watertight_reports::{evidence::LaunchKind, results::ControlKind};
+
+use crate::{case::Case, check::Check, planner::Planner};
+
+pub static CHECK: Check =
+    Check::facts("EGRESS-2", "egress::nothing_but_loopback", ControlKind::KnownPositive, plan, judge).caught_on(&[
+        "share-network",
+        "add-link",
+        "add-default-route",
+    ]);
+
+fn plan(plan: &mut Planner<'_>) {
+    plan.ask("network", Attempt::Network).also_in(LaunchKind::ControlBefore);
+}
+
+fn judge(case: &mut Case<'_>) {
+    let seen = [LaunchKind::ControlBefore, LaunchKind::Target].map(|kind| elsewhere(case, kind));
+    case.control(!seen[0].is_empty(), "the unconfined probe sees the world's link, addresses and routes");
+    for way in &seen[1] {
+        case.breach(way.clone());
+    }
+}
+
+/// Every link, address and route of this launch that leads anywhere but to itself.
+fn elsewhere(case: &mut Case<'_>, kind: LaunchKind) -> Vec<String> {
+    let Some(Facts::Network { links, addresses, routes }) = case.facts_in(kind, "network") else { return vec![] };
+    let loopback = |index: u32| links.iter().any(|link| link.index == index && link.loopback);
+    let up = links.iter().filter(|link| link.up && !link.loopback).map(|link| format!("link {} is up", link.name));
+    let addresses = addresses
+        .iter()
+        .filter(|one| !loopback(one.link) || !one.address.is_loopback())
+        .map(|one| format!("address {} on link {}", one.address, one.link));
+    let routes = routes
+        .iter()
+        .filter(|route| !loopback(route.link))
+        .map(|route| format!("route to {} by link {}", route.destination, route.link));
+    up.chain(addresses).chain(routes).collect()
+}

@@ -1,0 +1,28 @@
+//! EGRESS-7: no other transport that an ordinary user has reaches anything.
+
+use watertight_probe::plan::{Attempt, Datagram, Stream};
+
+use crate::{
+    check::Check,
+    planner::{Planner, datagram, stream},
+};
+
+pub static CHECK: Check = Check::denied("EGRESS-7", "egress::other_transports", plan).caught_on(&["share-network"]);
+
+fn plan(plan: &mut Planner<'_>) {
+    for (name, transport) in [("mptcp", Stream::Mptcp), ("sctp", Stream::Sctp), ("dccp", Stream::Dccp)] {
+        let to = plan.internet_v4(443);
+        plan.deny(format!("{name}-v4"), stream(transport, to)).where_supported();
+        let to = plan.internet_v6(443);
+        plan.deny(format!("{name}-v6"), stream(transport, to)).where_supported();
+    }
+    let to = plan.internet_v4(443);
+    plan.deny("udplite-v4", datagram(Datagram::UdpLite, to)).where_supported();
+    let to = plan.internet_v6(443);
+    plan.deny("udplite-v6", datagram(Datagram::UdpLite, to)).where_supported();
+    // Ping sockets are closed to groups by a sysctl, so the control is the world's root.
+    let to = plan.internet_v4(0).ip();
+    plan.deny("ping-v4", Attempt::Ping { to, raw: true }).as_root();
+    let to = plan.internet_v6(0).ip();
+    plan.deny("ping-v6", Attempt::Ping { to, raw: true }).as_root();
+}

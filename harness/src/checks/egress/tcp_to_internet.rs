@@ -1,0 +1,27 @@
+//! EGRESS-5: no TCP reaches the internet, whatever the port, the source port or the calls used.
+
+use watertight_probe::plan::{Attempt, Stream};
+
+use crate::{
+    check::Check,
+    planner::{Planner, stream, tcp},
+};
+
+pub static CHECK: Check = Check::denied("EGRESS-5", "egress::tcp_to_internet", plan).caught_on(&["share-network"]);
+
+fn plan(plan: &mut Planner<'_>) {
+    for port in [22, 80, 443] {
+        let to = plan.internet_v4(port);
+        plan.deny(format!("v4-{port}"), tcp(to));
+        let to = plan.internet_v6(port);
+        plan.deny(format!("v6-{port}"), tcp(to));
+    }
+    // A rule that lets answers of a DNS server through may look at the source port only (catalogue A24).
+    let to = plan.internet_v4(443);
+    plan.deny("from-port-53", Attempt::Connect { transport: Stream::Tcp, to, source_port: Some(53) }).as_root();
+    let to = plan.internet_v4(443);
+    plan.deny("fast-open", stream(Stream::TcpFastOpen, to)).where_supported();
+    // Filters of system calls do not see what io_uring does (catalogue F01).
+    let to = plan.internet_v4(443);
+    plan.deny("io-uring", stream(Stream::IoUring, to)).where_supported();
+}

@@ -1,0 +1,23 @@
+//! EGRESS-6: no UDP reaches the internet, by any of the calls that send a datagram.
+
+use watertight_probe::plan::{Attempt, Datagram, SendCall};
+
+use crate::{
+    check::Check,
+    planner::{Planner, udp},
+};
+
+pub static CHECK: Check = Check::denied("EGRESS-6", "egress::udp_to_internet", plan).caught_on(&["share-network"]);
+
+fn plan(plan: &mut Planner<'_>) {
+    for port in [123, 443] {
+        let to = plan.internet_v4(port);
+        plan.deny(format!("v4-{port}"), udp(to));
+        let to = plan.internet_v6(port);
+        plan.deny(format!("v6-{port}"), udp(to));
+    }
+    for (name, call) in [("sendmsg", SendCall::SendMsg), ("sendmmsg", SendCall::SendMmsg), ("write", SendCall::Write)] {
+        let to = plan.internet_v4(443);
+        plan.deny(name, Attempt::Send { transport: Datagram::Udp, to, call, source_port: None, dns: None });
+    }
+}

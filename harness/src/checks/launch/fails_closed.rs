@@ -1,0 +1,39 @@
+//! LAUNCH-1: with a prerequisite missing, the launch fails and the workload never runs (catalogue B5, P01).
+//!
+//! The kernel's features are hidden in turn by a filter that the harness installs before the launch. What the manifest
+//! does not name as a prerequisite may be missing, if the workload is as far from the host's network as ever.
+
+use watertight_reports::results::{ControlKind, Subject};
+
+use crate::{
+    case::Case,
+    check::Check,
+    planner::Planner,
+    scenario::{Prerequisite, Scenario},
+};
+
+pub static CHECK: Check = Check::facts("LAUNCH-1", "launch::fails_closed", ControlKind::Twin, plan, judge)
+    .about(Subject::Launcher)
+    .launching(crate::scenario::ALL_PREREQUISITES)
+    .caught_on(&["go-on-without-user-namespace", "go-on-without-network-namespace", "go-on-without-filter"]);
+
+fn plan(_: &mut Planner<'_>) {}
+
+fn judge(case: &mut Case<'_>) {
+    for prerequisite in Prerequisite::ALL {
+        let id = Scenario::Hides(prerequisite).id();
+        let Some(launch) = case.launch_named(&id) else { continue };
+        if launch.hello.is_none() {
+            if launch.succeeded() {
+                case.breach(format!("{id}: nothing ran, and the launch reported success"));
+            }
+            continue;
+        }
+        let shared = launch.processes.iter().any(|one| one.namespaces.get("net") == one.world_namespaces.get("net"));
+        if launch.outside.get("needed").is_some_and(|needed| needed == "yes") {
+            case.breach(format!("{id}: the workload ran"));
+        } else if shared || launch.processes.is_empty() {
+            case.breach(format!("{id}: the workload ran in the host's network"));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! LAUNCH-2: what would open the sandbox, or leaves out what it needs, is refused before anything starts (catalogue A5, A9, P03, P04).
+
+use watertight_reports::results::{ControlKind, Subject};
+
+use crate::{
+    case::Case,
+    check::Check,
+    planner::Planner,
+    scenario::{BadInput, Scenario},
+};
+
+pub static CHECK: Check = Check::facts("LAUNCH-2", "launch::refuses_bad_input", ControlKind::Twin, plan, judge)
+    .about(Subject::Launcher)
+    .launching(crate::scenario::ALL_BAD_INPUT)
+    .caught_on(&["start-without-provider", "honour-shared-network"]);
+
+fn plan(_: &mut Planner<'_>) {}
+
+fn judge(case: &mut Case<'_>) {
+    for input in BadInput::ALL {
+        let id = Scenario::Refuses(input).id();
+        let Some(launch) = case.launch_named(&id) else { continue };
+        let shared = launch.processes.iter().any(|one| one.namespaces.get("net") == one.world_namespaces.get("net"));
+        if launch.outside.get("declared").is_some_and(|declared| declared == "no") {
+            case.note(format!("{id}: the target has no such input"));
+            continue;
+        }
+        if shared {
+            case.breach(format!("{id}: the workload ran in the host's network"));
+        } else if launch.hello.is_some() {
+            case.breach(format!("{id}: the workload ran"));
+        } else if launch.succeeded() {
+            case.breach(format!("{id}: nothing ran, and the launch reported success"));
+        }
+    }
+}

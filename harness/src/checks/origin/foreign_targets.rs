@@ -1,0 +1,61 @@
+//! ORIGIN-2: a request target that is not a path from the root is refused: absolute-form, `//`, `*`, joins with an authority.
+//!
+//! RFC 9112 3.2 has the forms; catalogue D2, I03, I06 and I07 the relays that joined them to their origin.
+
+use watertight_probe::plan::BearerForm;
+use watertight_reports::results::{ControlKind, Subject};
+
+use super::{both_relays_work, plan_permitted, refused};
+use crate::{
+    case::Case,
+    check::{Capability, Check},
+    planner::{Planner, exchange, instance, provider},
+    request::Request,
+};
+
+pub static CHECK: Check = Check::facts("ORIGIN-2", "origin::foreign_targets", ControlKind::Twin, plan, judge)
+    .about(Subject::Relay)
+    .waived_by(Capability::Provider)
+    .caught_on(&["accept-absolute-form", "accept-double-slash", "join-target-to-origin", "accept-asterisk"]);
+
+const FORMS: [&str; 9] =
+    ["absolute", "absolute-own", "absolute-https", "double-slash", "triple-slash", "at", "scheme", "port", "asterisk"];
+
+fn plan(plan: &mut Planner<'_>) {
+    plan_permitted(plan);
+    for relay in ["provider", "instance"] {
+        for form in FORMS {
+            let name = format!("{relay}-{form}");
+            let evil = plan.internet_v4(80);
+            let (method, target) = match form {
+                "absolute" => ("GET", format!("http://{evil}/v1/models")),
+                "absolute-own" => (
+                    "GET",
+                    format!("http://{}/v1/models", if relay == "provider" { "provider.test" } else { "instance.test" }),
+                ),
+                "absolute-https" => ("GET", format!("https://{evil}/v1/models")),
+                "double-slash" => ("GET", format!("//{evil}/v1/models")),
+                "triple-slash" => ("GET", format!("///{evil}/v1/models")),
+                "at" => ("GET", format!("@{evil}/v1/models")),
+                "scheme" => ("GET", format!("http:{evil}/v1/models")),
+                "port" => ("GET", ":80/v1/models".to_owned()),
+                _ => ("OPTIONS", "*".to_owned()),
+            };
+            let request = Request::new(method, &target).mode(plan.nonce(&name), "plain");
+            let (to, request) = match relay {
+                "provider" => (provider(), request.bearer(BearerForm::Right)),
+                _ => (instance(), request),
+            };
+            plan.ask(name, exchange(to, request.exchange())).evil(evil);
+        }
+    }
+}
+
+fn judge(case: &mut Case<'_>) {
+    both_relays_work(case);
+    for relay in ["provider", "instance"] {
+        for form in FORMS {
+            refused(case, &format!("{relay}-{form}"));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! ORIGIN-9: a client's claims about where a request comes from do not go upstream (catalogue D5, K06).
+
+use watertight_probe::sighting::Event;
+use watertight_reports::results::{ControlKind, Subject};
+
+use super::{both_relays_work, plan_permitted};
+use crate::{
+    case::Case,
+    check::{Capability, Check},
+    planner::{Planner, exchange, instance, provider},
+    request::Request,
+};
+
+pub static CHECK: Check = Check::facts("ORIGIN-9", "origin::forwarded_headers", ControlKind::Twin, plan, judge)
+    .should()
+    .about(Subject::Relay)
+    .waived_by(Capability::Provider)
+    .caught_on(&["forward-forwarded-headers"]);
+
+const CLAIMS: [&str; 6] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+fn plan(plan: &mut Planner<'_>) {
+    plan_permitted(plan);
+    for relay in ["provider", "instance"] {
+        let name = format!("{relay}-claims");
+        let (to, mut request) = match relay {
+            "provider" => (provider(), Request::models()),
+            _ => (instance(), Request::new("GET", "/api/v1/context")),
+        };
+        for header in CLAIMS {
+            request = request.header(header, "planted");
+        }
+        let steps = request.mode(plan.nonce(&name), "plain").exchange();
+        plan.ask(name, exchange(to, steps));
+    }
+}
+
+fn judge(case: &mut Case<'_>) {
+    both_relays_work(case);
+    for relay in ["provider", "instance"] {
+        let name = format!("{relay}-claims");
+        let requests = case.requests(&name, relay);
+        case.control(requests.len() == 1, format!("{name}: the request reached its origin once"));
+        for request in requests {
+            let Event::Request { headers, .. } = &request.event else { continue };
+            for (header, value) in headers {
+                if CLAIMS.contains(&header.as_str()) && value.contains("planted") {
+                    case.breach(format!("{name}: {header} went through"));
+                }
+            }
+        }
+    }
+}

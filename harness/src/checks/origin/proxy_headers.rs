@@ -1,0 +1,54 @@
+//! ORIGIN-8: headers of one hop stay on that hop: proxy and connection headers, and what Connection names (RFC 9110 7.6.1).
+
+use watertight_probe::sighting::Event;
+use watertight_reports::results::{ControlKind, Subject};
+
+use super::{both_relays_work, plan_permitted};
+use crate::{
+    case::Case,
+    check::{Capability, Check},
+    planner::{Planner, exchange, instance, provider},
+    request::Request,
+};
+
+pub static CHECK: Check = Check::facts("ORIGIN-8", "origin::proxy_headers", ControlKind::Twin, plan, judge)
+    .about(Subject::Relay)
+    .waived_by(Capability::Provider)
+    .caught_on(&["forward-proxy-headers", "forward-named-by-connection"]);
+
+const HOP: [&str; 6] =
+    ["proxy-authorization", "proxy-connection", "keep-alive", "te", "x-named-by-connection", "proxy-authenticate"];
+
+fn plan(plan: &mut Planner<'_>) {
+    plan_permitted(plan);
+    for relay in ["provider", "instance"] {
+        let name = format!("{relay}-hop");
+        let (to, mut request) = match relay {
+            "provider" => (provider(), Request::models()),
+            _ => (instance(), Request::new("GET", "/api/v1/context")),
+        };
+        request = request.header("connection", "x-named-by-connection, keep-alive");
+        for header in HOP {
+            request = request.header(header, "planted");
+        }
+        let steps = request.header("x-kept", "planted").mode(plan.nonce(&name), "plain").exchange();
+        plan.ask(name, exchange(to, steps));
+    }
+}
+
+fn judge(case: &mut Case<'_>) {
+    both_relays_work(case);
+    for relay in ["provider", "instance"] {
+        let name = format!("{relay}-hop");
+        let requests = case.requests(&name, relay);
+        case.control(requests.len() == 1, format!("{name}: the request reached its origin once"));
+        for request in requests {
+            let Event::Request { headers, .. } = &request.event else { continue };
+            let has = |wanted: &str| headers.iter().any(|(header, value)| header == wanted && value == "planted");
+            case.control(has("x-kept"), format!("{name}: an ordinary header went through"));
+            for header in HOP.into_iter().filter(|header| has(header)) {
+                case.breach(format!("{name}: {header} went through"));
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! PRIV-5: the workload cannot mount anything, by the old calls or the new ones (catalogue F06).
+
+use watertight_probe::plan::Attempt;
+
+use crate::{check::Check, planner::Planner};
+
+pub static CHECK: Check = Check::denied("PRIV-5", "priv::mount", plan).caught_on(&["keep-sys-admin"]);
+
+fn plan(plan: &mut Planner<'_>) {
+    for (name, new_api) in [("mount", false), ("fsmount", true)] {
+        plan.deny(name, Attempt::Mount { over: "/tmp".into(), new_api }).as_root().alone();
+    }
+}

@@ -1,0 +1,30 @@
+//! PRIV-3: the workload cannot make a user namespace, where it would hold every capability again.
+
+use watertight_probe::plan::Attempt;
+use watertight_reports::{evidence::LaunchKind, results::ControlKind};
+
+use crate::{case::Case, check::Check, planner::Planner};
+
+pub static CHECK: Check = Check::facts("PRIV-3", "priv::no_user_namespace", ControlKind::Unconfined, plan, judge)
+    .should()
+    .caught_on(&["allow-user-namespaces", "allow-clone3"]);
+
+const WAYS: [(&str, bool); 2] = [("unshare", false), ("clone3", true)];
+
+fn plan(plan: &mut Planner<'_>) {
+    for (name, by_clone3) in WAYS {
+        let reach = plan.internet_v4(443);
+        let attempt = Attempt::NewNamespaces { user: true, network: false, mount: false, by_clone3, reach };
+        plan.ask(name, attempt).also_in(LaunchKind::ControlBefore);
+    }
+}
+
+fn judge(case: &mut Case<'_>) {
+    for (name, _) in WAYS {
+        let made = case.found_in(LaunchKind::ControlBefore, name).is_some();
+        case.control(made, format!("{name}: the unconfined probe can make one"));
+        if case.found_in(LaunchKind::Target, name).is_some() {
+            case.breach(format!("{name}: a user namespace was made"));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! SOCKET-1: each relay's socket is 0600, in a directory that is 0700, and both belong to the launching user (catalogue D12).
+
+use watertight_reports::{
+    evidence::LaunchKind,
+    results::{ControlKind, Subject},
+};
+
+use crate::{
+    case::Case,
+    check::{Capability, Check},
+    planner::Planner,
+};
+
+pub static CHECK: Check = Check::facts("SOCKET-1", "socket::modes", ControlKind::KnownPositive, plan, judge)
+    .about(Subject::Launcher)
+    .waived_by(Capability::Provider)
+    .witnessed()
+    .caught_on(&["socket-mode-after-listen", "socket-mode-open", "directory-mode-open"]);
+
+fn plan(_: &mut Planner<'_>) {}
+
+fn judge(case: &mut Case<'_>) {
+    let Some(launch) = case.launch(LaunchKind::Target) else { return };
+    case.control(launch.sockets.len() >= 2, format!("the witness found both sockets ({})", launch.sockets.len()));
+    for socket in &launch.sockets {
+        if socket.mode != 0o600 {
+            case.breach(format!("{} has mode {:04o}", socket.path, socket.mode));
+        }
+        if socket.directory_mode != 0o700 {
+            case.breach(format!("the directory of {} has mode {:04o}", socket.path, socket.directory_mode));
+        }
+        if !socket.owned_by_user {
+            case.breach(format!("{} or its directory belongs to another user", socket.path));
+        }
+    }
+}

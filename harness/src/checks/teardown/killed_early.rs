@@ -1,0 +1,21 @@
+//! TEARDOWN-4: a launcher that is killed in its first milliseconds leaves nothing (catalogue O05).
+
+use watertight_reports::results::{ControlKind, Subject};
+
+use crate::{case::Case, check::Check, planner::Planner, scenario::Scenario};
+
+pub static CHECK: Check = Check::facts("TEARDOWN-4", "teardown::killed_early", ControlKind::KnownPositive, plan, judge)
+    .about(Subject::Launcher)
+    .launching(&[Scenario::KilledEarly])
+    .caught_on(&["watch-launcher-late"]);
+
+fn plan(_: &mut Planner<'_>) {}
+
+fn judge(case: &mut Case<'_>) {
+    let Some(launch) = case.launch_named(&Scenario::KilledEarly.id()) else { return };
+    case.control(launch.number("kills").is_some_and(|kills| kills > 0), "launchers were killed");
+    case.control(launch.outside.contains_key("settled"), "what is left was counted");
+    for left in &launch.left {
+        case.breach(left.clone());
+    }
+}

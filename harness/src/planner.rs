@@ -1,0 +1,264 @@
+//! The planner: turns checks into the attempts of one launch, each with a destination that no other attempt has.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6},
+    path::PathBuf,
+};
+
+use watertight_probe::{
+    nonce::{Nonce, RunNonce},
+    plan::{Attempt, Datagram, Endpoint, Needle, SendCall, Step, Stream, UnixAddress, UnixKind},
+};
+use watertight_reports::evidence::LaunchKind;
+
+use crate::check::{Check, Item};
+
+/// Where the bridge answers inside a target.
+pub const PROVIDER_PORT: u16 = 8765;
+pub const INSTANCE_PORT: u16 = 8766;
+
+/// What the planner must know of the world.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Index of the host side's link, for link-local addresses.
+    pub link: u32,
+    /// Whether the world was made by the machine's root.
+    pub by_root: bool,
+    /// The resolver that the world's resolv.conf names.
+    pub resolver: SocketAddr,
+    /// Set-user-id-root copy of this program.
+    pub set_user_id: Option<PathBuf>,
+    /// Mode 0000, with the run's marker in it.
+    pub closed_file: PathBuf,
+    /// Readable by the planted supplementary group only, where one could be planted.
+    pub group_file: Option<PathBuf>,
+    /// The user's home and the workspace.
+    pub home: PathBuf,
+    pub workspace: PathBuf,
+    /// Where the instance is on the internet side.
+    pub instance: SocketAddr,
+    /// The provider's key in every spelling, and the markers that show that the search sees.
+    pub needles: Vec<Needle>,
+    /// Secrets planted in the launcher's environment.
+    pub planted: Vec<Needle>,
+    /// The bearer of the second spawn, once it is up.
+    pub second_bearer: Option<String>,
+}
+
+/// Something that must listen, or lie, in the world before a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Tcp(SocketAddr),
+    Udp(SocketAddr),
+    Unix(UnixAddress, UnixKind),
+    /// A Unix socket whose peer hands out an internet socket.
+    Handing(UnixAddress),
+}
+
+/// Gives out destinations. One for a whole run.
+#[derive(Debug, Default)]
+pub struct Allocator {
+    next: u32,
+    pub wanted: Vec<Wanted>,
+}
+
+/// Collects the attempts of one check for one launch.
+pub struct Planner<'a> {
+    pub layout: &'a Layout,
+    launch: &'a str,
+    kind: LaunchKind,
+    run: &'a RunNonce,
+    slug: &'static str,
+    allocator: &'a mut Allocator,
+    items: Vec<Item>,
+}
+
+impl<'a> Planner<'a> {
+    /// The items of `check` in a launch of this kind.
+    pub fn plan(
+        check: &Check,
+        launch: &'a str,
+        kind: LaunchKind,
+        layout: &'a Layout,
+        run: &'a RunNonce,
+        allocator: &'a mut Allocator,
+    ) -> Vec<Item> {
+        let mut planner = Self { layout, launch, kind, run, slug: check.slug, allocator, items: vec![] };
+        (check.plan)(&mut planner);
+        planner.items
+    }
+
+    /// An attempt that must be denied, with the same attempt unconfined before and after as its control.
+    pub fn deny(&mut self, name: impl Into<String>, attempt: Attempt) -> &mut Item {
+        self.add(name, attempt, &[LaunchKind::ControlBefore, LaunchKind::Target, LaunchKind::ControlAfter])
+    }
+
+    /// An attempt whose findings the check's rule judges.
+    pub fn ask(&mut self, name: impl Into<String>, attempt: Attempt) -> &mut Item {
+        self.add(name, attempt, &[LaunchKind::Target])
+    }
+
+    /// An attempt that cannot be made here at all, and why: named in the report, never a pass.
+    pub fn untestable(&mut self, name: &str, reason: &str) {
+        let attempt = Attempt::Privileges;
+        self.add(name, attempt, &[LaunchKind::Target]).where_supported().untestable = Some(reason.to_owned());
+    }
+
+    #[expect(clippy::expect_used, reason = "an item was pushed in the line before")]
+    fn add(&mut self, name: impl Into<String>, attempt: Attempt, launches: &[LaunchKind]) -> &mut Item {
+        self.items.push(Item::new(name, attempt, launches));
+        self.items.last_mut().expect("just pushed")
+    }
+
+    /// The nonce of this check's attempt `name` in this launch.
+    pub fn nonce(&self, name: &str) -> Nonce {
+        self.run.attempt(self.launch, &format!("{}/{name}", self.slug))
+    }
+
+    pub fn kind(&self) -> LaunchKind {
+        self.kind
+    }
+
+    fn number(&mut self) -> u32 {
+        self.allocator.next += 1;
+        self.allocator.next
+    }
+
+    /// An address of the internet that this attempt alone uses.
+    pub fn internet_v4(&mut self, port: u16) -> SocketAddr {
+        let [_, a, b, c] = self.number().to_be_bytes();
+        SocketAddr::new(Ipv4Addr::new(9, a, b, c).into(), port)
+    }
+
+    pub fn internet_v6(&mut self, port: u16) -> SocketAddr {
+        let [a, b, c, d] = self.number().to_be_bytes();
+        let host = [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])];
+        SocketAddr::new(Ipv6Addr::new(0x2620, 0xfe, 0, 0, 0, 0, host[0], host[1]).into(), port)
+    }
+
+    /// This address of the internet side, on a port that this attempt alone uses.
+    pub fn at(&mut self, address: IpAddr) -> SocketAddr {
+        let port = self.fresh_port();
+        SocketAddr::new(address, port)
+    }
+
+    /// A listener on the host side at this address, on a port that this attempt alone uses.
+    pub fn host_tcp(&mut self, address: IpAddr) -> SocketAddr {
+        let to = self.at(address);
+        self.allocator.wanted.push(Wanted::Tcp(listen_on(to)));
+        to
+    }
+
+    pub fn host_udp(&mut self, address: IpAddr) -> SocketAddr {
+        let to = self.at(address);
+        self.allocator.wanted.push(Wanted::Udp(listen_on(to)));
+        to
+    }
+
+    /// As [`Self::host_tcp`] for a link-local address of the host side's link.
+    pub fn host_scoped_tcp(&mut self, address: Ipv6Addr) -> SocketAddr {
+        let to = SocketAddr::V6(SocketAddrV6::new(address, self.fresh_port(), 0, self.layout.link));
+        self.allocator.wanted.push(Wanted::Tcp(to));
+        to
+    }
+
+    /// A datagram socket of the host side at this very address, shared by every launch.
+    pub fn host_udp_on(&mut self, to: SocketAddr) -> SocketAddr {
+        self.want_once(Wanted::Udp(to));
+        to
+    }
+
+    /// The host side's listener on this very port, shared by every launch.
+    pub fn host_tcp_on(&mut self, to: SocketAddr) -> SocketAddr {
+        self.want_once(Wanted::Tcp(to));
+        to
+    }
+
+    /// An abstract Unix socket of the host side that this attempt alone uses.
+    pub fn abstract_socket(&mut self, kind: UnixKind) -> Attempt {
+        let address = UnixAddress::Abstract(format!("watertight-{}", self.number()));
+        self.allocator.wanted.push(Wanted::Unix(address.clone(), kind));
+        Attempt::Unix { address, kind }
+    }
+
+    /// A Unix socket in this directory of the host side that this attempt alone uses.
+    pub fn socket_in(&mut self, directory: &str, kind: UnixKind) -> Attempt {
+        let address = UnixAddress::Path(format!("{directory}/watertight-{}.sock", self.number()));
+        self.allocator.wanted.push(Wanted::Unix(address.clone(), kind));
+        Attempt::Unix { address, kind }
+    }
+
+    /// A Unix socket at the path of a well-known daemon, shared by every launch.
+    pub fn socket_at(&mut self, path: &str, kind: UnixKind) -> Attempt {
+        let address = UnixAddress::Path(path.to_owned());
+        self.want_once(Wanted::Unix(address.clone(), kind));
+        Attempt::Unix { address, kind }
+    }
+
+    /// A Unix socket in this directory whose peer hands out an internet socket of the host side.
+    pub fn handing_socket_in(&mut self, directory: &str) -> Attempt {
+        let address = UnixAddress::Path(format!("{directory}/watertight-{}.sock", self.number()));
+        self.allocator.wanted.push(Wanted::Handing(address.clone()));
+        Attempt::Unix { address, kind: UnixKind::Stream }
+    }
+
+    fn want_once(&mut self, wanted: Wanted) {
+        if !self.allocator.wanted.contains(&wanted) {
+            self.allocator.wanted.push(wanted);
+        }
+    }
+
+    fn fresh_port(&mut self) -> u16 {
+        // Below the ephemeral range, above what anything in the world listens on.
+        10_000 + (self.number() % 20_000) as u16
+    }
+}
+
+/// Where a listener must be for a client that dials `to`: the unspecified and mapped forms mean loopback.
+fn listen_on(to: SocketAddr) -> SocketAddr {
+    let address = match to.ip() {
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(mapped) if mapped.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            Some(mapped) => mapped.into(),
+            None => return to,
+        },
+        address => address,
+    };
+    SocketAddr::new(address, to.port())
+}
+
+/// A TCP connection to `to`.
+pub fn tcp(to: SocketAddr) -> Attempt {
+    stream(Stream::Tcp, to)
+}
+
+/// A connection to `to` over this transport.
+pub fn stream(transport: Stream, to: SocketAddr) -> Attempt {
+    Attempt::Connect { transport, to, source_port: None }
+}
+
+/// A UDP datagram to `to`.
+pub fn udp(to: SocketAddr) -> Attempt {
+    datagram(Datagram::Udp, to)
+}
+
+/// A datagram to `to` over this transport.
+pub fn datagram(transport: Datagram, to: SocketAddr) -> Attempt {
+    Attempt::Send { transport, to, call: SendCall::SendTo, source_port: None, dns: None }
+}
+
+/// The provider's route as the workload sees it.
+pub fn provider() -> Endpoint {
+    Endpoint::Tcp(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), PROVIDER_PORT))
+}
+
+/// The instance's route as the workload sees it.
+pub fn instance() -> Endpoint {
+    Endpoint::Tcp(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), INSTANCE_PORT))
+}
+
+/// A scripted exchange with a relay.
+pub fn exchange(to: Endpoint, steps: Vec<Step>) -> Attempt {
+    Attempt::Exchange { to, steps }
+}

@@ -1,0 +1,86 @@
+//! Whether an attempt got through, from its record alone: what was seen outside, and what it brought back.
+
+use watertight_probe::{
+    observation::{Facts, Outcome},
+    plan::Attempt,
+};
+use watertight_reports::evidence::AttemptRecord;
+
+/// How far an attempt got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Its nonce, or the destination that is its nonce, was seen outside.
+    Outside,
+    /// It read a canary's secret, though nothing was seen outside: the fixture's ledger is at fault, the breach is real.
+    Banner,
+    /// Only the probe can tell, and it says that it worked.
+    Inside(String),
+    Nowhere,
+}
+
+/// How far this attempt got.
+pub fn of(record: &AttemptRecord, banners: &[String]) -> Reach {
+    if !record.sightings.is_empty() {
+        return Reach::Outside;
+    }
+    let Some(observation) = &record.observation else { return Reach::Nowhere };
+    match &observation.outcome {
+        Outcome::Heard { head, .. } if banners.iter().any(|banner| head.contains(banner.as_str())) => Reach::Banner,
+        Outcome::Found { facts } => inside(&record.attempt, facts),
+        Outcome::Heard { .. }
+        | Outcome::Refused { .. }
+        | Outcome::Killed { .. }
+        | Outcome::TimedOut { .. }
+        | Outcome::Silent { .. }
+        | Outcome::Absent { .. }
+        | Outcome::Broken { .. } => Reach::Nowhere,
+    }
+}
+
+fn inside(attempt: &Attempt, facts: &Facts) -> Reach {
+    let through = match facts {
+        Facts::SocketMade | Facts::Changed | Facts::Mounted | Facts::Written | Facts::Lingering { .. } => true,
+        Facts::DescriptorsReceived { count } => *count > 0,
+        Facts::Descriptors { open } => !open.is_empty(),
+        Facts::Namespaces { reached, .. } => *reached,
+        Facts::Identity { ruid, euid, effective, .. } => ruid != euid || *effective != 0,
+        Facts::File { has_nonce, .. } => *has_nonce,
+        Facts::Scanned { found, .. } => !found.is_empty(),
+        Facts::Ports { open, .. } => !open.is_empty(),
+        Facts::Network { .. } | Facts::Privileges { .. } | Facts::Exchange { .. } | Facts::Mcp { .. } => false,
+    };
+    if through {
+        let outcome = Outcome::Found { facts: facts.clone() };
+        Reach::Inside(format!("{}: {}", verb(attempt), crate::describe::outcome(&outcome)))
+    } else {
+        Reach::Nowhere
+    }
+}
+
+fn verb(attempt: &Attempt) -> &'static str {
+    match attempt {
+        Attempt::Socket { .. } => "socket",
+        Attempt::Descriptors { .. } => "inherited",
+        Attempt::ChangeNetwork { .. } => "network change",
+        Attempt::Mount { .. } => "mount",
+        Attempt::NewNamespaces { .. } => "new namespaces",
+        Attempt::SetUserId { .. } => "set-user-id program",
+        Attempt::Read { .. } => "read",
+        Attempt::Write { .. } => "write",
+        Attempt::Scan { .. } => "search",
+        Attempt::Ports { .. } => "ports",
+        Attempt::Unix { .. } => "Unix socket",
+        Attempt::Linger { .. } => "lingering",
+        Attempt::Connect { .. }
+        | Attempt::Send { .. }
+        | Attempt::DnsStream { .. }
+        | Attempt::Resolve { .. }
+        | Attempt::Ping { .. }
+        | Attempt::RawIp { .. }
+        | Attempt::Frame
+        | Attempt::Network
+        | Attempt::Privileges
+        | Attempt::Exchange { .. }
+        | Attempt::Mcp { .. } => "attempt",
+    }
+}

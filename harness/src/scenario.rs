@@ -1,0 +1,99 @@
+//! Launches that checks about life cycles ask for: how they end, what is hidden from them, what they are given.
+
+/// One launch of its own. Each is made once a run, however many checks look at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scenario {
+    /// The launch ends like this while the workload has lingering processes and open requests.
+    Ends(Ending),
+    /// This prerequisite is hidden from the launch: the workload must not run.
+    Hides(Prerequisite),
+    /// The target is started with input that it must refuse.
+    Refuses(BadInput),
+    /// The launcher is killed in its first milliseconds, many times.
+    KilledEarly,
+    /// The workload ends in this way; its status must come out.
+    Status(u8),
+}
+
+/// How a launch ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ending {
+    /// The workload exits.
+    Exit,
+    /// The workload dies by SIGKILL.
+    WorkloadKilled,
+    /// The launched process gets this signal.
+    Terminate,
+    Interrupt,
+    HangUp,
+    Kill,
+}
+
+/// What a sandbox may need from the kernel or the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prerequisite {
+    UserNamespaces,
+    NetworkNamespaces,
+    Mounts,
+    Seccomp,
+    NoNewPrivs,
+}
+
+/// What a launcher must refuse before it starts anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BadInput {
+    NoProvider,
+    SharedNetwork,
+}
+
+impl Ending {
+    pub const ALL: [Self; 6] =
+        [Self::Exit, Self::WorkloadKilled, Self::Terminate, Self::Interrupt, Self::HangUp, Self::Kill];
+}
+
+impl Scenario {
+    /// The launch's id in the evidence.
+    pub fn id(self) -> String {
+        match self {
+            Self::Ends(ending) => format!("ends-{ending:?}").to_lowercase(),
+            Self::Hides(prerequisite) => format!("hides-{prerequisite:?}").to_lowercase(),
+            Self::Refuses(input) => format!("refuses-{input:?}").to_lowercase(),
+            Self::KilledEarly => "killed-early".into(),
+            Self::Status(status) => format!("status-{status}"),
+        }
+    }
+}
+
+/// Every ending, as scenarios.
+pub const ALL_ENDINGS: &[Scenario] = &[
+    Scenario::Ends(Ending::Exit),
+    Scenario::Ends(Ending::WorkloadKilled),
+    Scenario::Ends(Ending::Terminate),
+    Scenario::Ends(Ending::Interrupt),
+    Scenario::Ends(Ending::HangUp),
+    Scenario::Ends(Ending::Kill),
+];
+
+/// Every prerequisite, hidden.
+pub const ALL_PREREQUISITES: &[Scenario] = &[
+    Scenario::Hides(Prerequisite::UserNamespaces),
+    Scenario::Hides(Prerequisite::NetworkNamespaces),
+    Scenario::Hides(Prerequisite::Mounts),
+    Scenario::Hides(Prerequisite::Seccomp),
+    Scenario::Hides(Prerequisite::NoNewPrivs),
+];
+
+/// Every input that must be refused.
+pub const ALL_BAD_INPUT: &[Scenario] =
+    &[Scenario::Refuses(BadInput::NoProvider), Scenario::Refuses(BadInput::SharedNetwork)];
+
+impl Prerequisite {
+    pub const ALL: [Self; 5] =
+        [Self::UserNamespaces, Self::NetworkNamespaces, Self::Mounts, Self::Seccomp, Self::NoNewPrivs];
+}
+
+impl BadInput {
+    pub const ALL: [Self; 2] = [Self::NoProvider, Self::SharedNetwork];
+}

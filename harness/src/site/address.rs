@@ -1,0 +1,17 @@
+//! Addresses and names of the world (see `watertight_fixtures::world`).
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// The host side's own interface.
+pub const HOST_V4: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 2);
+pub const HOST_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0x51, 0, 0, 0, 0, 2);
+pub const HOST_LINK_LOCAL: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 2);
+/// The other end of the host side's link.
+pub const PEER_LINK_LOCAL: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
+/// The resolver that the world's resolv.conf names.
+pub const RESOLVER_V4: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 53);
+/// The provider and the instance, on the internet side.
+pub const PROVIDER_V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 10);
+pub const INSTANCE_V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 20);
+pub const PROVIDER_NAME: &str = "provider.test";
+pub const INSTANCE_NAME: &str = "instance.test";
