@@ -10,3 +10,4 @@ pub mod reach;
 pub mod request;
 pub mod scenario;
 pub mod site;
+pub mod target;
