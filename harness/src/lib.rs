@@ -8,6 +8,8 @@ pub mod judge;
 pub mod planner;
 pub mod reach;
 pub mod request;
+pub mod run;
 pub mod scenario;
 pub mod site;
+mod sys;
 pub mod target;
