@@ -18,14 +18,24 @@ pub struct Plan {
     pub expires: u64,
     /// The cookie (`SO_NETNS_COOKIE`) of the machine's own network namespace: a probe that finds itself there attempts nothing.
     pub machine_netns: u64,
+    /// The inode of the machine's own mount namespace (`/proc/self/ns/mnt`): where it is absent, or the probe finds itself
+    /// there, [`Attempt::Mount`] is not made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_mnt: Option<u64>,
     /// How the probe waits before its first attempt.
     pub gate: Gate,
     /// How many attempts run at once.
     pub parallel: u16,
+    /// Where the workload finds its bearer, for the steps that send it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bearer: Option<BearerAt>,
     /// Made one instant after start, before the gate, guarded by `machine_netns` alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub first: Vec<Planned>,
     pub attempts: Vec<Planned>,
+    /// Made one after another when all of `attempts` have ended: they change what others rely on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last: Vec<Planned>,
     /// What the probe does after its last attempt.
     pub end: End,
 }
@@ -38,6 +48,33 @@ pub enum Gate {
     Go,
     /// Nothing: for targets whose manifest says why standard input is not ours.
     Cookie,
+}
+
+/// Where a workload finds the bearer of the provider's relay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BearerAt {
+    /// The value of this environment variable.
+    Env(String),
+    /// The contents of this file, white space trimmed.
+    File(String),
+}
+
+/// The bearer, right or wrong in one way. A step that needs it and cannot find it stops the script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BearerForm {
+    Right,
+    /// Without its last byte.
+    Short,
+    /// With one `A` more.
+    Long,
+    /// Of the same length, every byte another one.
+    AllDifferent,
+    FirstDifferent,
+    LastDifferent,
+    /// As many characters, the last one two bytes long.
+    Multibyte,
 }
 
 /// What the probe does when every attempt has ended.
@@ -98,7 +135,9 @@ pub enum Attempt {
     /// Connects a Unix socket, sends `wt:<nonce>\n`, reads what comes back and counts the descriptors that came with it.
     Unix { address: UnixAddress, kind: UnixKind },
     /// Makes a socket and closes it. Never binds or connects it.
-    Socket { family: i32, kind: i32, protocol: i32 },
+    ///
+    /// The family goes to the raw system call as 64 bits: the kernel reads the low 32, a careless filter all of them.
+    Socket { family: i64, kind: i32, protocol: i32 },
     /// Every open descriptor but 0, 1 and 2: what it is, and whether `wt:<nonce>` can be written to it or, for an
     /// unconnected internet socket, sent through it to `reach`.
     Descriptors { reach: SocketAddr },
@@ -128,8 +167,8 @@ pub enum Attempt {
     /// The nonce travels in the calls' arguments.
     Mcp { instance: String },
     /// Starts a process that tries to outlive everything: new session, signals ignored, reparented, named `comm`.
-    /// With `holding`, it keeps one request open through a relay.
-    Linger { comm: String, holding: Option<(Endpoint, String)> },
+    /// With `holding`, it first does these steps and keeps the connection open.
+    Linger { comm: String, holding: Option<(Endpoint, Vec<Step>)> },
 }
 
 /// Transports with `connect` and a stream of bytes.
@@ -244,8 +283,11 @@ pub enum Step {
     ReadResponse,
     /// Reads until the connection ends, whatever the framing says.
     ReadToEnd,
-    /// On a connection of its own, sends this request and waits for a 200: how a script waits for the fixture.
-    Await(String),
+    /// Sends the bearer in this form: of `Plan::bearer`.
+    SendBearer(BearerForm),
+    /// On a connection of its own to the same endpoint, does these steps, reads the response and wants a 200: how a
+    /// script waits for the fixture.
+    Await(Vec<Step>),
     /// Closes in the ordinary way (FIN).
     Close,
     /// Closes with a reset (`SO_LINGER` 0).
