@@ -1,0 +1,2 @@
+//! Attempts on the network: each succeeds where nothing confines it, and is refused where something does.
+crate::trials! {}

@@ -1,0 +1,2 @@
+//! Hostile surroundings.
+crate::trials! {}
