@@ -57,6 +57,18 @@ pub enum Stop {
     Broken(String),
 }
 
+impl Stop {
+    /// For texts that name the cause.
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Refused(call, errno) => format!("{call}: {}", io::Error::from_raw_os_error(errno)),
+            Self::TimedOut(step) => format!("{step} timed out"),
+            Self::Absent(what, errno) => format!("{what} is not there ({})", io::Error::from_raw_os_error(errno)),
+            Self::Broken(message) => message,
+        }
+    }
+}
+
 impl From<Stop> for Outcome {
     fn from(stop: Stop) -> Self {
         match stop {

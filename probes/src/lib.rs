@@ -3,7 +3,6 @@
 //! [`plan`] says what to attempt, [`observation`] what was seen inside, [`sighting`] what was seen outside,
 //! [`wire`] how lines leave a target. [`run`](fn@run::run) is the probe itself; it makes attempts and never judges.
 
-#![allow(dead_code)]
 mod attempts;
 mod context;
 mod cut;

@@ -1,6 +1,9 @@
 //! From an attempt of the plan to the function that makes it.
 
-use super::{change, datagram, descriptors, dns, files, namespaces, net, network, ports, privileges, raw, unix};
+use super::{
+    change, datagram, descriptors, dns, exchange, files, linger, mcp, namespaces, net, network, ports, privileges, raw,
+    scan, unix,
+};
 use crate::{
     context::{Attempted, Context},
     plan::Attempt,
@@ -33,7 +36,10 @@ pub fn make(context: &Context<'_>, attempt: &Attempt) -> Attempted {
         Attempt::SetUserId { path } => privileges::set_user_id(context, path),
         Attempt::Read { path } => files::read(context, path),
         Attempt::Write { path } => files::write(context, path),
+        Attempt::Scan { needles, roots } => scan::look(context, needles, roots),
+        Attempt::Exchange { to, steps } => exchange::run(context, to, steps),
         Attempt::Ports { of, from, to } => ports::look(context, *of, *from, *to),
-        _ => Err(crate::context::Stop::Broken(String::new())),
+        Attempt::Mcp { instance } => mcp::talk(context, instance),
+        Attempt::Linger { comm, holding } => linger::start(context, comm, holding.as_ref()),
     }
 }

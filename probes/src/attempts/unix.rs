@@ -37,8 +37,16 @@ pub fn connect(context: &Context<'_>, address: &UnixAddress, kind: UnixKind) -> 
     hear_with_descriptors(context, &peer, until)
 }
 
+/// A connected stream, not blocking.
+pub fn stream(context: &Context<'_>, address: &UnixAddress) -> Result<OwnedFd, Stop> {
+    context.step("connect");
+    let peer = socket::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0).map_err(refused("socket"))?;
+    socket::connect(&peer, &named(address)?).map_err(refused("connect"))?;
+    Ok(peer)
+}
+
 /// The kernel's form of an address.
-pub fn named(address: &UnixAddress) -> Result<Address, Stop> {
+fn named(address: &UnixAddress) -> Result<Address, Stop> {
     let name = match address {
         UnixAddress::Path(path) => path.as_bytes().to_vec(),
         UnixAddress::Abstract(name) => [b"\0", name.as_bytes()].concat(),

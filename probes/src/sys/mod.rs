@@ -2,6 +2,7 @@
 
 use std::io;
 
+pub mod auxiliary;
 pub mod descriptors;
 pub mod link;
 pub mod memory;

@@ -17,6 +17,11 @@ pub fn prepare_child() {
     ignore(&[libc::SIGTTIN, libc::SIGTTOU]);
 }
 
+/// What other programs expect of a broken pipe.
+pub fn restore_pipe() {
+    set(libc::SIGPIPE, libc::SIG_DFL);
+}
+
 pub fn ignore(signals: &[i32]) {
     signals.iter().for_each(|signal| set(*signal, libc::SIG_IGN));
 }
@@ -46,6 +51,12 @@ pub fn wait_for_child(limit: Duration) {
         // A filter took the call away: look once a millisecond instead.
         std::thread::sleep(limit.min(Duration::from_millis(1)));
     }
+}
+
+/// Waits for a signal.
+pub fn pause() {
+    // SAFETY: takes nothing.
+    unsafe { libc::pause() };
 }
 
 /// Ends this process by `SIGALRM` in so many seconds, whatever it does then.
