@@ -23,6 +23,7 @@ pub struct Context<'a> {
     pub slot: &'a Slot,
     /// Descriptors that the probe was started with.
     pub inherited: &'a [i32],
+    pub machine_netns: u64,
     pub machine_mnt: Option<u64>,
     pub bearer: Option<&'a BearerAt>,
 }

@@ -27,6 +27,7 @@ const GLANCE: Duration = Duration::from_millis(1);
 pub struct Environment {
     /// Descriptors that the probe was started with.
     pub inherited: Vec<i32>,
+    pub machine_netns: u64,
     pub machine_mnt: Option<u64>,
     pub bearer: Option<BearerAt>,
 }
@@ -191,6 +192,7 @@ fn attempt(slot: &Slot, planned: &Planned, environment: &Environment) -> u8 {
         until: started + allowed - (allowed / 4).min(Duration::from_millis(50)),
         slot,
         inherited: &environment.inherited,
+        machine_netns: environment.machine_netns,
         machine_mnt: environment.machine_mnt,
         bearer: environment.bearer.as_ref(),
     };

@@ -54,7 +54,12 @@ fn launch(plan: &Plan, inherited: Vec<i32>, output: &mut Output) -> Result<(), S
     if netns == Some(plan.machine_netns) {
         return Err(format!("this is the machine's own network namespace (cookie {})", plan.machine_netns));
     }
-    let environment = Environment { inherited, machine_mnt: plan.machine_mnt, bearer: plan.bearer.clone() };
+    let environment = Environment {
+        inherited,
+        machine_netns: plan.machine_netns,
+        machine_mnt: plan.machine_mnt,
+        bearer: plan.bearer.clone(),
+    };
     let mut first = Executor::new(&plan.first, plan.first.len(), &environment)?;
     first.start_all();
     let samples = Samples::start(&plan.comm);

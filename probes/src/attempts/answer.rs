@@ -4,6 +4,7 @@ use std::{io, os::fd::AsFd, time::Instant};
 
 use crate::{
     context::{Attempted, Context, Stop, heard, refused, silent},
+    observation::Outcome,
     sys::{poll, socket},
 };
 
@@ -12,8 +13,17 @@ const MOST: usize = 256;
 
 /// Sends `wt:<nonce>` and a line feed, and reads what comes back: a line, or until the end or the deadline.
 pub fn say_and_hear(context: &Context<'_>, stream: impl AsFd) -> Attempted {
-    send_all(context, &stream, format!("{}\n", context.payload()).as_bytes())?;
-    hear(context, stream, context.until)
+    let sent = send_all(context, &stream, format!("{}\n", context.payload()).as_bytes());
+    heard_unless_unsent(sent, hear(context, stream, context.until))
+}
+
+/// A peer may say something and close without reading: it is heard although nothing could be sent.
+pub fn heard_unless_unsent(sent: Result<(), Stop>, heard: Attempted) -> Attempted {
+    match (sent, heard) {
+        (Ok(()), heard) => heard,
+        (Err(_), Ok(heard)) if !matches!(heard, Outcome::Silent { .. }) => Ok(heard),
+        (Err(unsent), _) => Err(unsent),
+    }
 }
 
 /// Reads what comes back.

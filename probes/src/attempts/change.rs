@@ -2,12 +2,15 @@
 
 use std::{fs::File, io, net::IpAddr};
 
-use super::netlink::{self, Netlink, attribute};
+use super::{
+    namespaces,
+    netlink::{self, Netlink, attribute},
+};
 use crate::{
     context::{Attempted, Context, Stop, found, refused},
     observation::Facts,
     plan::NetworkChange,
-    sys::{self, link, socket},
+    sys::{self, link, process, socket},
 };
 
 const LOOPBACK: u32 = 1;
@@ -98,6 +101,7 @@ fn default_route_body() -> Vec<u8> {
 
 /// A link named after the nonce here, and its peer where pid 1 is.
 fn add_veth(context: &Context<'_>) -> Result<(), Stop> {
+    refuse_first_process_outside(context)?;
     let nonce = context.nonce.to_string();
     let name = |letter: char| format!("wt{letter}{}\0", &nonce[..10]);
     let own_name = attribute(IFLA_IFNAME, name('a').as_bytes());
@@ -116,6 +120,17 @@ fn add_veth(context: &Context<'_>) -> Result<(), Stop> {
     // The peer goes with it.
     netlink.change(netlink::RTM_DELLINK, &[&LINK_HEAD[..], &own_name].concat()).unwrap_or(());
     Ok(())
+}
+
+/// Where the first process is seen to be in the machine's own network namespace, no link may be put there.
+fn refuse_first_process_outside(context: &Context<'_>) -> Result<(), Stop> {
+    let looker =
+        process::spawn(|| u8::from(namespaces::join_first_process().is_ok() && namespaces::stands_outside(context)))
+            .map_err(refused("fork"))?;
+    match process::wait_for(looker).map_err(refused("waitpid"))? {
+        process::End::Exited(1) => Err(Stop::Absent("a first process other than the machine's".into(), 0)),
+        process::End::Exited(_) | process::End::Killed(_) => Ok(()),
+    }
 }
 
 fn add_tun(context: &Context<'_>) -> Result<(), Stop> {

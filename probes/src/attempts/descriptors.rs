@@ -61,10 +61,9 @@ fn try_to_use(context: &Context<'_>, fd: BorrowedFd<'_>, kind: &str, reach: Sock
         "regular" => descriptors::write(fd, payload.as_bytes()).map(drop),
         "directory" => descriptors::lists(&descriptors::reopen_directory(fd)?),
         // A full pipe must not stop the attempt, and its flags are not ours to change.
-        "pipe" | "char" | "anon" => {
-            writable(fd)?;
-            descriptors::write(fd, payload.as_bytes()).map(drop)
-        }
+        "pipe" | "char" => write_if_ready(fd, payload.as_bytes()),
+        // An event counter takes eight bytes and no more.
+        "anon" => write_if_ready(fd, payload.as_bytes()).or_else(|_| write_if_ready(fd, &payload.as_bytes()[..8])),
         "unix" => socket::send(fd, payload.as_bytes(), libc::MSG_DONTWAIT, None).map(drop),
         "inet" => send_from(fd, payload.as_bytes(), reach),
         "netlink" => {
@@ -85,9 +84,12 @@ fn try_to_use(context: &Context<'_>, fd: BorrowedFd<'_>, kind: &str, reach: Sock
     }
 }
 
-fn writable(fd: BorrowedFd<'_>) -> io::Result<()> {
+fn write_if_ready(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
     let ready = poll::wait(fd, poll::WRITE, Instant::now())?.unwrap_or(0);
-    if ready & poll::WRITE == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+    if ready & poll::WRITE == 0 {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
+    descriptors::write(fd, bytes).map(drop)
 }
 
 /// The namespace is joined by a child, so that what is looked at afterwards is still seen from here.

@@ -65,7 +65,8 @@ fn try_inside(context: &Context<'_>, wanted: Wanted, reach: SocketAddr) -> Facts
     tries.push(("packet".to_owned(), outcome_errno(&raw::frames(context))));
     let joined = join_first_process();
     tries.push(("setns".to_owned(), errno(&joined)));
-    if joined.is_ok() {
+    // Where the first process is the machine's own, this process now stands outside every world: it does nothing there.
+    if joined.is_ok() && !stands_outside(context) {
         let (again, errno) = try_to_reach(context, reach);
         reached |= again;
         tries.push(("connect after setns".to_owned(), errno));
@@ -84,8 +85,14 @@ fn try_to_reach(context: &Context<'_>, reach: SocketAddr) -> (bool, i32) {
     (matches!(told, Ok(Outcome::Heard { .. } | Outcome::Silent { .. })), outcome_errno(&told))
 }
 
-/// The network namespace of the first process that is seen here.
-fn join_first_process() -> io::Result<()> {
+/// Whether this process's network namespace is, or may be, the machine's own.
+pub fn stands_outside(context: &Context<'_>) -> bool {
+    let socket = socket::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0);
+    socket.and_then(socket::namespace_cookie).map_or(true, |cookie| cookie == context.machine_netns)
+}
+
+/// Joins the network namespace of the first process that is seen here.
+pub fn join_first_process() -> io::Result<()> {
     namespaces::join(File::open("/proc/1/ns/net")?)
 }
 

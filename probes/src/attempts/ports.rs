@@ -56,8 +56,8 @@ fn is_open(to: SocketAddr, spare: &mut Option<OwnedFd>) -> Result<bool, Stop> {
                     *spare = Some(stream);
                     return Ok(false);
                 }
-                // Nobody answered, or no port of our own was free: not one that accepts.
-                libc::EINPROGRESS | libc::ETIMEDOUT | libc::ECONNRESET | libc::EADDRNOTAVAIL => return Ok(false),
+                // Nobody answered.
+                libc::EINPROGRESS | libc::ETIMEDOUT | libc::ECONNRESET => return Ok(false),
                 _ => return Err(refused("connect")(error)),
             },
         }

@@ -32,9 +32,9 @@ pub fn connect(context: &Context<'_>, address: &UnixAddress, kind: UnixKind) -> 
     }
     context.step("connect");
     socket::connect(&peer, &named(address)?).map_err(refused("connect"))?;
-    answer::send_all(context, &peer, format!("{}\n", context.payload()).as_bytes())?;
+    let sent = answer::send_all(context, &peer, format!("{}\n", context.payload()).as_bytes());
     let until = if kind == UnixKind::Datagram { context.answer_until() } else { context.until };
-    hear_with_descriptors(context, &peer, until)
+    answer::heard_unless_unsent(sent, hear_with_descriptors(context, &peer, until))
 }
 
 /// A connected stream, not blocking.

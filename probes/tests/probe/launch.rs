@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Write},
     process::{Child, Command, Stdio},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -13,6 +13,8 @@ use watertight_probe::{
     plan::{Attempt, End, Gate, Plan, Planned},
     wire::{self, Line},
 };
+
+use crate::sys;
 
 pub const COMM: &str = "wt0123456789abc";
 
@@ -75,6 +77,30 @@ pub fn launch(plan: &Plan) -> Said {
     read(start(&mut command(plan), Stdio::null()))
 }
 
+/// The same for a probe that holds no privilege at all.
+#[track_caller]
+pub fn launch_confined(plan: &Plan) -> Said {
+    launch_after(plan, sys::drop_privileges)
+}
+
+/// The same with `setup` made in the child before the exec.
+#[track_caller]
+pub fn launch_after(plan: &Plan, setup: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> Said {
+    let mut command = command(plan);
+    sys::before_exec(&mut command, setup);
+    read(start(&mut command, Stdio::null()))
+}
+
+/// The same as the first process of an empty root, which holds the program alone.
+#[track_caller]
+pub fn launch_in_empty_root(plan: &Plan, setup: fn() -> io::Result<()>) -> Said {
+    let mut command = Command::new("/probe");
+    command.args(self::command(plan).get_args());
+    let program = program();
+    sys::before_exec(&mut command, move || sys::enter_empty_root(sys::EMPTY_ROOT, &program).and_then(|()| setup()));
+    read(start(&mut command, Stdio::null()))
+}
+
 pub fn start(command: &mut Command, input: Stdio) -> Child {
     command.stdin(input).stdout(Stdio::piped()).spawn().expect("the probe starts")
 }
@@ -88,7 +114,7 @@ pub fn read(mut child: Child) -> Said {
 }
 
 #[track_caller]
-pub fn lines_of(output: impl std::io::Read) -> Vec<Line> {
+pub fn lines_of(output: impl io::Read) -> Vec<Line> {
     let mut lines = Vec::new();
     for text in BufReader::new(output).split(b'\n') {
         let text = text.expect("read");
