@@ -151,8 +151,11 @@ mutant!(accept_two_framings: { fn refuses_head(fault: Fault) -> bool { fault != 
         "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"));
 mutant!(accept_malformed_chunks: { fn refuses_malformed_chunks() -> bool { false } }
     fails framing::malformed_chunks_never_complete::<Mutant>(Kind::Instance, "1 \r\nx\r\n0\r\n\r\n"));
-mutant!(hand_on_trailers: { fn drops_trailers() -> bool { false } }
-    fails framing::trailers_stay_behind::<Mutant>(Kind::Instance));
+// hyper sends only the trailers that a Trailer header announces.
+mutant!(hand_on_trailers: {
+        fn drops_trailers() -> bool { false }
+        fn drops_from_request(kind: Side, name: &str) -> bool { name != "trailer" && drops_from_request(kind, name) }
+    } fails framing::trailers_stay_behind::<Mutant>(Kind::Instance));
 mutant!(hand_on_ambiguous_answers: { fn refuses_ambiguous_response() -> bool { false } }
     fails framing::ambiguous_answer_is_502::<Mutant>(Kind::Provider, "Content-Length: 2\r\nContent-Length: 2", "ok"));
 
@@ -275,6 +278,8 @@ mutant!(make_a_wide_socket: { fn narrows_socket_before_bind() -> bool { false } 
 
 // Streams and limits.
 
+mutant!(accept_heads_of_any_size: { fn refuses_head(fault: Fault) -> bool { fault != Fault::TooLarge } }
+    fails limits::large_head_is_431::<Mutant>(Kind::Provider));
 mutant!(collect_the_answer: { fn streams_response() -> bool { false } }
     fails stream::events_arrive_one_by_one::<Mutant>(Kind::Provider), stream::unread_answer_is_not_buffered::<Mutant>(Kind::Instance));
 mutant!(collect_the_request: { fn streams_request() -> bool { false } }
@@ -286,13 +291,13 @@ mutant!(log_what_the_client_sent: { fn escapes(text: &str) -> String { text.to_o
     fails limits::log_is_printable_short_and_without_queries::<Mutant>());
 mutant!(log_without_a_limit: { fn limits_log() -> bool { false } } fails limits::log_is_limited_in_rate::<Mutant>());
 
-/// With our refusal of these down, hyper still answers 400 or 431: the defence stands twice.
+/// With our refusal of these down, hyper still answers 400: the defence stands twice.
 #[test]
 fn hyper_refuses_some_faults_as_well() {
     struct WithoutGate;
     impl RelayGuards for WithoutGate {
         fn refuses_head(fault: Fault) -> bool {
-            !matches!(fault, Fault::Control | Fault::RequestLine | Fault::Folding | Fault::HeaderName | Fault::TooLarge)
+            !matches!(fault, Fault::Control | Fault::RequestLine | Fault::Folding | Fault::HeaderName)
         }
     }
     for sent in [
@@ -303,5 +308,4 @@ fn hyper_refuses_some_faults_as_well() {
     ] {
         framing::is_refused_whole::<WithoutGate>(Kind::Provider, sent);
     }
-    limits::large_head_is_431::<WithoutGate>(Kind::Provider);
 }

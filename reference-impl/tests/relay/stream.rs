@@ -32,7 +32,7 @@ pub fn events_arrive_one_by_one<G: RelayGuards>(kind: Kind) {
         visit.request();
         visit.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
         for number in 0..10 {
-            visit.write(format!("e\r\ndata: event-{number}\r\n"));
+            visit.write(format!("d\r\ndata: event-{number}\r\n"));
             if events.lock().expect("events").recv().is_err() {
                 return;
             }
@@ -63,13 +63,9 @@ pub fn request_arrives_piece_by_piece<G: RelayGuards>(kind: Kind) {
     let upstream = Upstream::start(move |visit| {
         visit.request_head();
         let mut got = Vec::new();
-        let mut buffer = [0; 4096];
         while !got.ends_with(b"end") {
-            let count = std::io::Read::read(&mut visit.stream, &mut buffer).unwrap_or(0);
-            if count == 0 {
-                return;
-            }
-            got.extend_from_slice(&buffer[..count]);
+            let Some(piece) = visit.piece() else { return };
+            got.extend(piece);
             let _ = seen.lock().expect("seen").send(());
         }
         visit.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

@@ -173,6 +173,14 @@ impl Visit {
         }
     }
 
+    /// What has come since the last read; none at the connection's end.
+    pub fn piece(&mut self) -> Option<Vec<u8>> {
+        if self.bytes.is_empty() {
+            self.fill()?;
+        }
+        Some(std::mem::take(&mut self.bytes))
+    }
+
     pub fn write(&mut self, bytes: impl AsRef<[u8]>) {
         let _ = self.stream.write_all(bytes.as_ref());
     }
