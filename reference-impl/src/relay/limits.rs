@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-/// Bounds of one relay. Memory is at most about `connections` × (`head_bytes` + a few read buffers).
+/// Bytes that hyper buffers for one direction of one connection.
+pub(crate) const BUFFER: usize = 64 << 10;
+
+/// Bounds of one relay. Memory is at most about `connections` × (`head_bytes` + four buffers of 64 KiB), TLS aside.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections served at once; the rest wait in the listener's backlog.

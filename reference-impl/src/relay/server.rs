@@ -25,10 +25,11 @@ use super::destination::Destination;
 use super::exchange::{Conversation, answer};
 use super::gate::Gate;
 use super::head::Head;
-use super::limits::Limits;
+use super::limits::{BUFFER, Limits};
 use super::listener::Listener;
 use super::log::Log;
 use super::route::{Kind, Refusal};
+use super::upstream::Driver;
 
 /// What both relays are given besides what they lead to.
 #[derive(Debug)]
@@ -100,22 +101,38 @@ async fn accept_all<R: Relay>(relay: &Arc<R>, listener: &UnixListener, connectio
 
 async fn connection<R: Relay>(relay: Arc<R>, stream: UnixStream, _place: OwnedSemaphorePermit) {
     let stream = Arc::new(stream);
+    let driver = Driver::default();
+    let leaving = async {
+        hung_up(&stream).await;
+        driver.stop()
+    };
     let ended = tokio::select! {
         biased;
-        () = hung_up(&stream), if R::Guards::cancels_on_hangup() => return,
-        ended = converse(&relay, &stream) => ended,
+        cancelled = leaving, if R::Guards::cancels_on_hangup() => {
+            if cancelled {
+                note(&*relay, "cancelled a request: its client is gone");
+            }
+            return;
+        }
+        ended = converse(&relay, &stream, &driver) => ended,
     };
-    // A body that was cut short ends abruptly: that is how the client learns of it.
-    if R::Guards::lingers() && !ended.is_err_and(|error| error.is_user()) {
+    if ended.is_err_and(|error| error.is_user()) {
+        // A body that was cut short ends abruptly: that is how the client learns of it.
+        note(&*relay, "cut an answer short: its upstream is gone");
+    } else if R::Guards::lingers() {
         linger(&stream, &relay.settings().limits).await;
     }
 }
 
+fn note<R: Relay>(relay: &R, what: &str) {
+    relay.settings().log.line::<R::Guards>(&format!("{} relay {what}", R::KIND.name()));
+}
+
 /// Serves the connection, and drives the upstream connection of its request in the same task.
-async fn converse<R: Relay>(relay: &Arc<R>, stream: &Arc<UnixStream>) -> hyper::Result<()> {
+async fn converse<R: Relay>(relay: &Arc<R>, stream: &Arc<UnixStream>, driver: &Driver) -> hyper::Result<()> {
     let limits = relay.settings().limits;
     let (gate, verdicts) = Gate::<R::Guards>::new(stream.clone(), limits);
-    let conversation = Conversation { verdicts, driver: Default::default(), admitted: AtomicBool::new(false) };
+    let conversation = Conversation { verdicts, driver: driver.clone(), admitted: AtomicBool::new(false) };
     let service = service_fn(async |request| Ok::<_, Infallible>(answer(&**relay, &conversation, request).await));
     let mut server = http1::Builder::new();
     server
@@ -123,12 +140,13 @@ async fn converse<R: Relay>(relay: &Arc<R>, stream: &Arc<UnixStream>) -> hyper::
         .half_close(R::Guards::answers_half_closed())
         .header_read_timeout(R::Guards::times_heads().then_some(limits.head))
         .max_headers(limits.headers)
+        .max_buf_size(BUFFER)
         .auto_date_header(false);
     let mut serving = pin!(server.serve_connection(gate, service));
     poll_fn(|cx| {
         let served = serving.as_mut().poll(cx);
         if served.is_pending() {
-            conversation.driver.poll(cx);
+            driver.poll(cx);
         }
         served
     })

@@ -21,6 +21,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use crate::guards::RelayGuards;
 
 use super::body::Body;
+use super::limits::BUFFER;
 use super::origin::{Origin, Scheme};
 
 /// The upstream gave no answer.
@@ -50,9 +51,10 @@ impl Driver {
         }
     }
 
-    /// Ends the upstream connection.
-    pub fn stop(&self) {
-        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    /// Ends the upstream connection, and says whether there was one.
+    pub fn stop(&self) -> bool {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        running.is_some()
     }
 
     fn start(&self, running: Running) {
@@ -72,7 +74,7 @@ pub async fn send<G: RelayGuards>(
     let connecting = connect::<G>(origin, tls, server_name);
     let stream = tokio::time::timeout(limit, connecting).await.map_err(|_| UpstreamError::Slow)?;
     let stream = ReadOn::<G>::new(stream.map_err(UpstreamError::Connect)?);
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let (mut sender, connection) = http1::Builder::new().max_buf_size(BUFFER).handshake(TokioIo::new(stream)).await?;
     driver.start(Box::pin(async move {
         // Its error reaches whoever waits for the answer or reads the body.
         let _ = connection.await;

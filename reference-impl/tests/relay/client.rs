@@ -11,6 +11,8 @@ pub struct Client {
     pub stream: UnixStream,
     /// Read and not yet used.
     bytes: Vec<u8>,
+    /// The last request was a HEAD, whose answer has no body.
+    asked_head: bool,
 }
 
 #[derive(Debug)]
@@ -38,11 +40,12 @@ impl Client {
         let stream = UnixStream::connect(path).expect("connect to the relay");
         stream.set_read_timeout(Some(patience())).expect("timeout");
         stream.set_write_timeout(Some(patience())).expect("timeout");
-        Self { stream, bytes: Vec::new() }
+        Self { stream, bytes: Vec::new(), asked_head: false }
     }
 
     #[track_caller]
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.asked_head = bytes.as_ref().starts_with(b"HEAD ");
         self.stream.write_all(bytes.as_ref()).expect("send");
     }
 
@@ -73,6 +76,10 @@ impl Client {
         let mut answer = self.head()?;
         while (100..200).contains(&answer.status) && answer.status != 101 {
             answer = self.head()?;
+        }
+        if self.asked_head {
+            answer.complete = true;
+            return Some(answer);
         }
         let length = answer.header("content-length").map(|length| length.parse::<usize>().expect("length"));
         if answer.header("transfer-encoding").is_some() {

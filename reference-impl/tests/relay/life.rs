@@ -236,6 +236,18 @@ fn a_half_closed_client_that_sent_half_a_body_is_ended() {
 }
 
 #[test]
+fn the_log_tells_who_left_first() {
+    let (upstream, relay, client) = bring_into::<AllUp>(Kind::Provider, State::MidStream);
+    drop(client);
+    upstream.wait("the upstream connection ends", |ledger| ledger.live == 0);
+    relay.wait_for_line("provider relay cancelled a request: its client is gone");
+    let upstream = Upstream::saying(CUTS[0]);
+    let relay = crate::running::relay::<AllUp>(Kind::Instance, &upstream.origin());
+    relay.connect().ask(relay.get());
+    relay.wait_for_line("instance relay cut an answer short: its upstream is gone");
+}
+
+#[test]
 fn a_relay_with_nothing_to_do_stops_at_once() {
     let started = Instant::now();
     let mut relay = relay::<AllUp>(Kind::Instance, "http://127.0.0.1:9");

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -41,6 +41,7 @@ pub struct Running {
     /// What the provider's clients must present; the instance relay does not look at it.
     pub bearer: String,
     pub lines: Arc<Mutex<Vec<String>>>,
+    written: Arc<Condvar>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     _directory: tempfile::TempDir,
@@ -65,8 +66,12 @@ pub fn relay_with<G: RelayGuards>(kind: Kind, origin: &str, limits: Limits, trus
     let listener = listen(&path).expect("listen");
     let bearer = Bearer::generate().expect("bearer");
     let lines = Arc::new(Mutex::new(Vec::new()));
-    let sink = lines.clone();
-    let log = Log::new(move |line: &str| sink.lock().expect("lines").push(line.to_owned()));
+    let written = Arc::new(Condvar::new());
+    let (sink, wakes) = (lines.clone(), written.clone());
+    let log = Log::new(move |line: &str| {
+        sink.lock().expect("lines").push(line.to_owned());
+        wakes.notify_all();
+    });
     let settings = Settings { limits, log };
     let (stop, stopped) = oneshot::channel();
     let shutdown = async { stopped.await.unwrap_or_default() };
@@ -90,6 +95,7 @@ pub fn relay_with<G: RelayGuards>(kind: Kind, origin: &str, limits: Limits, trus
         path,
         bearer: bearer.expose().to_owned(),
         lines,
+        written,
         stop: Some(stop),
         thread: Some(thread),
         _directory: directory,
@@ -139,6 +145,14 @@ impl Running {
     /// A POST whose head is whole and whose body is up to the caller.
     pub fn post(&self, framing: &str) -> String {
         self.head("POST /v1/chat/completions", &format!("{framing}\r\n"))
+    }
+
+    #[track_caller]
+    pub fn wait_for_line(&self, line: &str) {
+        let lines = self.lines.lock().expect("lines");
+        let absent = |lines: &mut Vec<String>| !lines.iter().any(|written| written == line);
+        let (lines, waited) = self.written.wait_timeout_while(lines, patience(), absent).expect("lines");
+        assert!(!waited.timed_out(), "{line:?} is not in {lines:?}");
     }
 
     /// Shuts down and waits until `serve` has returned.

@@ -27,8 +27,10 @@ struct TlsUpstream {
     origin: String,
     roots: String,
     /// The server name that each client asked for, and the request that it sent, if any.
-    seen: Arc<Mutex<Vec<(Option<String>, String)>>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
+
+type Seen = (Option<String>, String);
 
 fn issuer() -> CertifiedIssuer<'static, KeyPair> {
     let mut params = CertificateParams::default();
