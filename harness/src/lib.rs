@@ -3,8 +3,10 @@
 pub mod case;
 pub mod check;
 pub mod checks;
+pub mod commands;
 pub mod describe;
 pub mod judge;
+pub mod outcome;
 pub mod planner;
 pub mod reach;
 pub mod request;

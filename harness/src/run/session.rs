@@ -67,7 +67,7 @@ impl<'a> Session<'a> {
         checks: &'a [&'static Check],
         options: &'a Options,
         progress: &'a mut dyn FnMut(&str),
-    ) -> Result<Evidence, RunError> {
+    ) -> Result<(Evidence, Layout), RunError> {
         progress("making the world");
         let mut site = Site::up(&options.program)?;
         site.bearer_variable = target.bearer_variable.clone();
@@ -191,9 +191,9 @@ impl<'a> Session<'a> {
     }
 
     /// Takes the site down and gives everything that was seen outside to its attempt.
-    fn finish(self) -> Result<Evidence, RunError> {
+    fn finish(self) -> Result<(Evidence, Layout), RunError> {
         (self.progress)("judging");
-        let Self { site, mut launches, .. } = self;
+        let Self { site, layout, mut launches, .. } = self;
         let banners = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
         let secrets = [("provider-key".to_owned(), site.secrets.provider_key.clone())].into();
         let run = site.secrets.run.clone();
@@ -208,7 +208,7 @@ impl<'a> Session<'a> {
         if down.ledger.overflowed() {
             gaps.push(format!("the ledger lost {} entries", down.ledger.dropped()));
         }
-        Ok(Evidence { launches, secrets, banners, unattributed, gaps })
+        Ok((Evidence { launches, secrets, banners, unattributed, gaps }, layout))
     }
 }
 

@@ -18,6 +18,7 @@ mod origin;
 mod provider;
 mod route;
 mod server;
+mod service;
 mod tls;
 mod upstream;
 
@@ -35,4 +36,5 @@ pub use origin::{BaseUrl, Origin, OriginError, Scheme};
 pub use provider::ProviderRelay;
 pub use route::{Kind, Refusal, instance_route, provider_route};
 pub use server::Settings;
+pub use service::{Service, ServiceError, Serving};
 pub use tls::{Trust, TrustError};
