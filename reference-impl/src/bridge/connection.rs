@@ -33,7 +33,7 @@ pub(crate) struct Connection {
     down: Direction,
     client_sent_fin: bool,
     relay_hung_up: bool,
-    /// While the client's end may have been closed rather than half-closed: when to look again, and after how long.
+    /// While the client may have closed without poll telling: when to look, and how long to wait after that.
     next_check: Option<(Instant, Duration)>,
 }
 
@@ -82,7 +82,6 @@ impl Connection {
         }
         if client & POLLRDHUP != 0 && !self.client_sent_fin {
             self.client_sent_fin = true;
-            self.next_check = Some((now, FIRST_CHECK));
         }
         if relay & POLLHUP != 0 && G::bridge_passes_hang_up_to_client() {
             // What the relay sent before is still to be read; nothing can be sent to it any more.
@@ -130,12 +129,18 @@ impl Connection {
         Fate::Keep
     }
 
-    /// After a FIN: has the client closed, so that the relay has to be hung up on?
+    /// Has the client closed, so that the relay has to be hung up on?
     ///
-    /// While bytes of the client can still be carried they are; a relay that does not take them is not waited for.
+    /// Asked after a FIN, and while the relay takes no bytes: then a FIN may be stuck behind them in the client's own
+    /// socket. While bytes of the client can still be carried they are.
     fn look_after_client<G: Guards>(&mut self, peers: &PeerTable, now: Instant) -> Fate {
-        let Some((at, delay)) = self.next_check else { return Fate::Keep };
-        if now < at || !G::bridge_tells_closed_from_half_closed() {
+        let may_have_closed = self.client_sent_fin || self.up.wants_to_write();
+        if !may_have_closed || !G::bridge_tells_closed_from_half_closed() {
+            self.next_check = None;
+            return Fate::Keep;
+        }
+        let (at, delay) = self.next_check.unwrap_or((now, FIRST_CHECK));
+        if now < at {
             return Fate::Keep;
         }
         let all_is_read = self.up.source_has_ended() || self.up.wants_to_write();

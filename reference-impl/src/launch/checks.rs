@@ -63,14 +63,17 @@ pub(crate) fn command(
 ) -> Result<Vec<CString>, LaunchError> {
     let program = argv.first().filter(|name| !name.is_empty()).ok_or(LaunchError::NoCommand)?;
     let name = program.to_string_lossy().into_owned();
-    let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
-        vec![workspace.join(program)]
-    } else {
+    let on_path = !program.as_bytes().contains(&b'/');
+    let candidates: Vec<PathBuf> = if on_path {
         std::env::split_paths(path).map(|directory| workspace.join(directory).join(program)).collect()
+    } else {
+        vec![workspace.join(program)]
     };
     let mut denied = None;
     let found = candidates.iter().any(|candidate| match executable(candidate) {
         Ok(()) => true,
+        // A directory of PATH that this user may not search holds nothing for it.
+        Err(_) if on_path && !candidate.exists() => false,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => false,
         Err(error) => {
             denied.get_or_insert(error);

@@ -1,6 +1,8 @@
 //! The last step of a launch: the command replaces the process that was confined for it.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use nix::unistd::execve;
 
@@ -12,6 +14,8 @@ pub(crate) fn exec_command(argv: &[CString], environment: &[CString]) -> i32 {
     for candidate in candidates(program, environment) {
         match execve(&candidate, argv, environment) {
             Err(nix::Error::ENOENT | nix::Error::ENOTDIR) => {}
+            // A directory of PATH that this user may not search holds nothing for it.
+            Err(nix::Error::EACCES) if candidate.as_c_str() != program.as_c_str() && !exists(&candidate) => {}
             Err(error) => failure = error,
             Ok(never) => match never {},
         }
@@ -23,6 +27,10 @@ pub(crate) fn exec_command(argv: &[CString], environment: &[CString]) -> i32 {
     };
     eprintln!("watertight: cannot execute {}: {}{hint}", program.to_string_lossy(), failure.desc());
     if failure == nix::Error::ENOENT { 127 } else { 126 }
+}
+
+fn exists(path: &CStr) -> bool {
+    Path::new(OsStr::from_bytes(path.to_bytes())).exists()
 }
 
 fn candidates(program: &CStr, environment: &[CString]) -> Vec<CString> {

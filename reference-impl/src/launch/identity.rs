@@ -23,7 +23,10 @@ impl Identity {
     pub(crate) fn choose<G: Guards>(user: Option<&str>) -> Result<Self, LaunchError> {
         let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
         let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
-        if uid != 0 || !G::becomes_ordinary_user() {
+        if uid == 0 && !G::becomes_ordinary_user() {
+            return Ok(Self { uid, gid, name: None, home: None, changes: false });
+        }
+        if uid != 0 {
             let known = lookup(&passwd, |entry| entry.uid == uid);
             let identity = known.unwrap_or(Self { uid, gid, name: None, home: None, changes: false });
             let same = user.is_none_or(|name| identity.is_called(name));

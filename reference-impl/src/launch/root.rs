@@ -46,7 +46,12 @@ pub(crate) fn covered_directories() -> impl Iterator<Item = &'static Path> {
 impl View {
     /// Turns the calling process's mount namespace into the sandbox's view.
     pub(crate) fn mount<G: Guards>(&self) -> Result<(), LaunchError> {
-        // Taken first: once covered, the sources cannot be reached by path.
+        if G::makes_mounts_private() {
+            let private = Attributes { private: true, ..Attributes::default() };
+            let advice = "; Linux 5.12 or newer is needed";
+            require::<G>(set_attributes(Path::new("/"), private, true).step_or("make mounts private", advice))?;
+        }
+        // Taken before anything is covered: afterwards the sources cannot be reached by path.
         let exposed = self.exposures.iter().map(|exposure| exposure.take::<G>()).collect::<Result<Vec<_>, _>>()?;
         let devices = Devices::take()?;
         let mask = clone_tree(Path::new("/dev/null")).step("copy /dev/null")?;
@@ -55,10 +60,9 @@ impl View {
             read_only: G::makes_root_read_only(),
             no_suid: G::forbids_setuid_and_devices(),
             no_dev: G::forbids_setuid_and_devices(),
-            private: G::makes_mounts_private(),
+            private: false,
         };
-        let advice = "; Linux 5.12 or newer is needed";
-        require::<G>(set_attributes(Path::new("/"), attributes, true).step_or("make the root read-only", advice))?;
+        require::<G>(set_attributes(Path::new("/"), attributes, true).step("make the root read-only"))?;
 
         self.cover::<G>()?;
         if G::mounts_fresh_proc() {
@@ -129,7 +133,7 @@ impl Exposure {
             read_only: !self.writable,
             no_suid: G::forbids_setuid_and_devices(),
             no_dev: G::forbids_setuid_and_devices(),
-            private: G::makes_mounts_private(),
+            private: false,
         };
         let tree = clone_tree(&self.path).step(format!("take {}", self.path.display()))?;
         set_tree_attributes(&tree, attributes).step(format!("restrict {}", self.path.display()))?;
