@@ -212,7 +212,7 @@ fn files_that_permissions_protect_are_refused() {
     let directory = Directory::new();
     let path = directory.path("shut");
     fs::write(&path, "secret").expect("written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).expect("shut");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("shut");
     let said = launch_confined(&plan([Attempt::Read { path: path.clone() }, Attempt::Write { path }]));
     (0..2).for_each(|index| assert_eq!(said.refused(index), ("open", libc::EACCES)));
 }
