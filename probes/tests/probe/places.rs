@@ -148,7 +148,7 @@ fn one_of_each(directory: &Directory) -> (Vec<OwnedFd>, [&'static str; 8]) {
         UdpSocket::bind("127.0.0.1:0").expect("bound").into(),
         netlink,
         nix::sys::eventfd::EventFd::new().expect("an eventfd").into(),
-        File::open("/proc/self/ns/uts").expect("a namespace").into(),
+        File::open("/proc/thread-self/ns/net").expect("a namespace").into(),
         read_end,
         far.into(),
     ];
