@@ -71,10 +71,11 @@ fn hear_reply(context: &Context<'_>, socket: &OwnedFd, to: IpAddr, over: PingSoc
     let mut buffer = [0; 2048];
     loop {
         match answer::receive(socket, &mut buffer, until).map_err(refused("recv"))? {
-            // A raw socket also hears requests that arrive here, its own to loopback among them.
+            // A raw socket also hears requests that arrive here, its own to loopback among them, and replies to others.
             Received::Bytes(read) => {
                 let message = buffer[..read].get(head..).unwrap_or(&[]);
-                if message.first() == Some(&reply_type) && message.len() > 8 {
+                let is_ours = over == PingSocket::Ping || message.ends_with(context.payload().as_bytes());
+                if message.first() == Some(&reply_type) && message.len() > 8 && is_ours {
                     return Ok(heard(&message[8..]));
                 }
             }

@@ -47,11 +47,11 @@ pub fn mode(fd: BorrowedFd<'_>) -> io::Result<u32> {
 
 /// Whether the descriptor is a namespace (a file of nsfs).
 pub fn is_namespace(fd: BorrowedFd<'_>) -> bool {
-    const NSFS_MAGIC: i64 = 0x6e73_6673;
+    const NSFS_MAGIC: libc::c_long = 0x6e73_6673;
     // SAFETY: all zero is a valid `statfs`, and the call fills it.
     unsafe {
         let mut status: libc::statfs = mem::zeroed();
-        libc::fstatfs(fd.as_raw_fd(), &mut status) == 0 && i64::from(status.f_type) == NSFS_MAGIC
+        libc::fstatfs(fd.as_raw_fd(), &mut status) == 0 && status.f_type == NSFS_MAGIC
     }
 }
 

@@ -197,7 +197,7 @@ pub fn receive_with_descriptors(socket: impl AsFd, buffer: &mut [u8]) -> io::Res
         let mut head = libc::CMSG_FIRSTHDR(&message);
         while let Some(control) = head.as_ref() {
             if control.cmsg_level == libc::SOL_SOCKET && control.cmsg_type == libc::SCM_RIGHTS {
-                let count = (control.cmsg_len as usize - libc::CMSG_LEN(0) as usize) / size_of::<i32>();
+                let count = (control.cmsg_len - libc::CMSG_LEN(0) as usize) / size_of::<i32>();
                 let data = libc::CMSG_DATA(head).cast::<i32>();
                 received.extend((0..count).map(|index| OwnedFd::from_raw_fd(data.add(index).read_unaligned())));
             }

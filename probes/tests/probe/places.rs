@@ -148,7 +148,7 @@ fn one_of_each(directory: &Directory) -> (Vec<OwnedFd>, [&'static str; 8]) {
         UdpSocket::bind("127.0.0.1:0").expect("bound").into(),
         netlink,
         nix::sys::eventfd::EventFd::new().expect("an eventfd").into(),
-        File::open("/proc/self/ns/uts").expect("a namespace").into(),
+        File::open("/proc/thread-self/ns/net").expect("a namespace").into(),
         read_end,
         far.into(),
     ];
@@ -212,7 +212,7 @@ fn files_that_permissions_protect_are_refused() {
     let directory = Directory::new();
     let path = directory.path("shut");
     fs::write(&path, "secret").expect("written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).expect("shut");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("shut");
     let said = launch_confined(&plan([Attempt::Read { path: path.clone() }, Attempt::Write { path }]));
     (0..2).for_each(|index| assert_eq!(said.refused(index), ("open", libc::EACCES)));
 }
