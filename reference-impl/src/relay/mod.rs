@@ -19,6 +19,7 @@ mod provider;
 mod route;
 mod server;
 mod tls;
+mod tunnel;
 mod upstream;
 
 pub use bearer::{Bearer, BearerError, equal_in_constant_time};
