@@ -142,6 +142,21 @@ mod tests {
     }
 
     #[test]
+    fn hostile_texts_stay_strings_inside_lines_of_ours() {
+        for hostile in &testing::hostile() {
+            let mut results = testing::every_text(hostile);
+            sanitise::results(&mut results);
+            let text = render(&results);
+            for line in text.lines() {
+                assert!(line.trim_start().starts_with(['{', '}', '[', ']', '"']), "{line}");
+                assert!(!line.contains("##") && !line.contains(char::is_control), "{line}");
+            }
+            let back: Results = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(back, results);
+        }
+    }
+
+    #[test]
     fn keys_keep_their_order() {
         insta::assert_snapshot!(render(&testing::small()));
     }

@@ -181,3 +181,53 @@ fn argument(name: &str) -> &str {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' || byte == b'.';
     if !name.is_empty() && name.bytes().all(safe) && !name.starts_with('-') { name } else { "NAME" }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        testing,
+        text::{Style, render},
+    };
+
+    #[test]
+    fn failures_are_told_one_by_one_even_where_they_share_a_reason() {
+        let mut results = testing::dead();
+        results.checks.iter_mut().for_each(|check| check.verdict = Verdict::Fail);
+        let text = render(&results, |_| None, &Style::default());
+        let told = text.lines().filter(|line| line.starts_with("FAIL  ")).count();
+        assert_eq!(told, results.checks.len());
+    }
+
+    #[test]
+    fn no_check_is_lost_when_causes_are_shared() {
+        let results = testing::dead();
+        let members: usize = grouped(&results.checks.iter().collect::<Vec<_>>())
+            .iter()
+            .map(|group| match group {
+                Group::One(_) => 1,
+                Group::Many(_, members) => members.len(),
+            })
+            .sum();
+        assert_eq!(members, results.checks.len());
+    }
+
+    #[test]
+    fn two_checks_with_one_cause_are_told_in_full() {
+        let mut results = testing::dead();
+        results.checks.truncate(2);
+        let text = render(&results, |_| None, &Style::default());
+        assert_eq!(text.matches("next       watertight explain ROUTE-").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn a_name_that_a_shell_would_read_otherwise_is_not_put_into_a_command() {
+        for (name, shown) in [("bubblewrap", "bubblewrap"), ("a;reboot", "NAME"), ("$(x)", "NAME"), ("--help", "NAME")]
+        {
+            let mut results = testing::dead();
+            results.target.name = name.into();
+            let text = render(&results, |_| None, &Style::default());
+            assert!(text.contains(&format!("next       watertight target smoke {shown}\n")), "{text}");
+        }
+    }
+}
