@@ -4,6 +4,7 @@
 //! standard error must not end a run.
 
 use std::{
+    ffi::OsStr,
     io::{IsTerminal, Stderr, Write, stderr},
     time::{Duration, Instant},
 };
@@ -20,6 +21,18 @@ pub enum Mode {
     /// Lines that stay.
     Log,
     Quiet,
+}
+
+impl Mode {
+    /// Quiet wins; a terminal that cannot move its cursor back is a log.
+    pub fn of(quiet: bool, is_terminal: bool, term: Option<&OsStr>, width: usize) -> Self {
+        let moves = term.is_some_and(|term| term != "dumb");
+        match (quiet, is_terminal && moves) {
+            (true, _) => Self::Quiet,
+            (false, true) => Self::Terminal { width },
+            (false, false) => Self::Log,
+        }
+    }
 }
 
 /// Time between two drawings of one stage: enough for the eye, too little to slow a run.
@@ -40,12 +53,8 @@ pub struct Progress<W: Write = Stderr> {
 impl Progress<Stderr> {
     /// On standard error: in place where it is a terminal that can do it, of `width` columns.
     pub fn stderr(quiet: bool, width: usize) -> Self {
-        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let mode = match (quiet, stderr().is_terminal() && !dumb) {
-            (true, _) => Mode::Quiet,
-            (false, true) => Mode::Terminal { width },
-            (false, false) => Mode::Log,
-        };
+        let term = std::env::var_os("TERM");
+        let mode = Mode::of(quiet, stderr().is_terminal(), term.as_deref(), width);
         let start = Instant::now();
         Self::new(stderr(), mode, move || start.elapsed())
     }
@@ -187,6 +196,17 @@ mod tests {
         let text = run(Mode::Log);
         assert!(!text.contains(['\r', '\x1b']));
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn only_a_terminal_that_can_is_rewritten_and_quiet_wins() {
+        let of = |quiet, is_terminal, term: Option<&str>| Mode::of(quiet, is_terminal, term.map(OsStr::new), 80);
+        assert_eq!(of(false, true, Some("xterm")), Mode::Terminal { width: 80 });
+        assert_eq!(of(false, true, Some("dumb")), Mode::Log);
+        assert_eq!(of(false, true, None), Mode::Log);
+        assert_eq!(of(false, false, Some("xterm")), Mode::Log);
+        assert_eq!(of(true, true, Some("xterm")), Mode::Quiet);
+        assert_eq!(of(true, false, None), Mode::Quiet);
     }
 
     #[test]
