@@ -2,9 +2,15 @@
 
 use std::{
     net::{TcpListener, UdpSocket},
+    os::fd::AsFd,
+    process::{ExitCode, Stdio},
     time::{Duration, Instant},
 };
 
+use nix::{
+    fcntl::{FcntlArg, OFlag, fcntl},
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+};
 use watertight_probe::{
     observation::{Facts, Outcome},
     plan::{Attempt, Plan, Planned, Stream},
@@ -20,10 +26,22 @@ crate::trials! {
     it_works_as_the_first_process_of_an_empty_root,
     it_works_with_few_descriptors_and_loses_no_attempt,
     it_works_where_processes_are_few,
+    it_works_where_the_ends_of_children_are_ignored,
     an_attempt_that_a_filter_kills_is_said_so_and_the_others_go_on,
     it_works_where_filters_take_its_own_calls_away,
     an_attempt_that_hangs_costs_its_deadline_once,
     an_attempt_that_cannot_be_stopped_from_inside_is_killed_at_its_deadline,
+    what_an_attempt_started_is_killed_with_it,
+    a_full_pipe_that_does_not_block_loses_no_line,
+}
+
+/// The end of the name under which this program does nothing.
+pub const HANGS: &str = "-that-hangs";
+
+/// Does nothing for longer than any test takes.
+pub fn hang() -> ExitCode {
+    std::thread::park_timeout(Duration::from_secs(60));
+    ExitCode::SUCCESS
 }
 
 fn one_of_many() -> Vec<Attempt> {
@@ -93,6 +111,13 @@ fn it_works_where_processes_are_few() {
     (0..100).for_each(|index| assert_eq!(said.facts(index), &Facts::SocketMade));
 }
 
+fn it_works_where_the_ends_of_children_are_ignored() {
+    sys::new_network(true);
+    let said = launch_after(&many(), sys::ignore_ends_of_children);
+    (0..100).for_each(|index| assert_eq!(said.facts(index), &Facts::SocketMade));
+    assert!(said.hello().executed.is_some());
+}
+
 fn an_attempt_that_a_filter_kills_is_said_so_and_the_others_go_on() {
     sys::new_network(true);
     let said = launch_after(&plan(one_of_many()), || sys::filter(&[libc::SYS_socket], libc::SECCOMP_RET_KILL_PROCESS));
@@ -121,7 +146,7 @@ fn it_works_where_filters_take_its_own_calls_away() {
         let is_exec = calls.contains(&libc::SYS_execve);
         let calls: Vec<i64> = calls.iter().copied().filter(|call| *call != libc::SYS_execve).collect();
         sys::before_exec(&mut command, move || sys::filter(&calls, action));
-        let said = launch::read(launch::start(&mut command, std::process::Stdio::null()));
+        let said = launch::read(launch::start(&mut command, Stdio::null()));
         (0..2).for_each(|index| assert_eq!(said.facts(index), &Facts::SocketMade, "{action:x}"));
         assert_eq!(said.hello().executed.is_none(), is_exec, "no pipe, no executed sample");
     }
@@ -159,4 +184,39 @@ fn an_attempt_that_cannot_be_stopped_from_inside_is_killed_at_its_deadline() {
     assert_eq!(said.outcome(0), &Outcome::TimedOut { step: "getaddrinfo".into() });
     let micros = said.observation(0).micros;
     assert!((300_000..5_000_000).contains(&micros), "{micros}");
+}
+
+fn what_an_attempt_started_is_killed_with_it() {
+    sys::new_network(true);
+    let path = format!("{}-{}{HANGS}", launch::program(), std::process::id());
+    std::fs::copy(launch::program(), &path).expect("copied");
+    let attempt = Planned { deadline_ms: 300, ..planned(0, Attempt::SetUserId { path: path.clone() }) };
+    let said = launch(&Plan { attempts: vec![attempt], ..plan([]) });
+    assert_eq!(said.outcome(0), &Outcome::TimedOut { step: "execve".into() });
+    std::fs::remove_file(&path).expect("removed");
+    let left = std::fs::read_dir("/proc").expect("there").flatten().any(|process| {
+        let program = std::fs::read_link(process.path().join("exe"));
+        program.is_ok_and(|program| program.to_string_lossy().starts_with(&path))
+    });
+    assert!(!left, "the executed program is still there");
+}
+
+fn a_full_pipe_that_does_not_block_loses_no_line() {
+    sys::new_network(true);
+    let (output, input) = nix::unistd::pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK).expect("a pipe");
+    fcntl(&input, FcntlArg::F_SETPIPE_SZ(4096)).expect("a small one");
+    let mut command = launch::command(&many());
+    let mut child = command.stdin(Stdio::null()).stdout(input.try_clone().expect("cloned")).spawn().expect("started");
+    drop(command);
+    // Full: what the probe writes next is refused.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while poll(&mut [PollFd::new(input.as_fd(), PollFlags::POLLOUT)], PollTimeout::ZERO).expect("polled") == 1 {
+        assert!(Instant::now() < deadline, "never full");
+        std::thread::yield_now();
+    }
+    drop(input);
+    fcntl(&output, FcntlArg::F_SETFL(OFlag::empty())).expect("blocking");
+    let lines = launch::lines_of(std::fs::File::from(output));
+    assert_eq!((lines.len(), lines.last()), (202, Some(&Line::Done { attempts: 100 })));
+    assert!(child.wait().expect("ended").success());
 }
