@@ -23,6 +23,9 @@ use crate::{
 /// How often a running attempt that has not begun yet is looked at.
 const GLANCE: Duration = Duration::from_millis(1);
 
+/// How long before its deadline an attempt stops by itself, at most: a busy machine may run it late, and killing tells less.
+const MARGIN: Duration = Duration::from_millis(250);
+
 /// What every attempt may look at.
 pub struct Environment {
     /// Descriptors that the probe was started with.
@@ -194,7 +197,7 @@ fn attempt(slot: &Slot, planned: &Planned, environment: &Environment) -> u8 {
     let allowed = allowed(planned);
     let context = Context {
         nonce: planned.nonce,
-        until: started + allowed - (allowed / 4).min(Duration::from_millis(50)),
+        until: started + allowed - (allowed / 4).min(MARGIN),
         slot,
         inherited: &environment.inherited,
         machine_netns: environment.machine_netns,

@@ -157,7 +157,7 @@ fn an_attempt_that_hangs_costs_its_deadline_once() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("bound");
     let to = silent.local_addr().expect("bound");
     let hanging = |index| Planned {
-        deadline_ms: 400,
+        deadline_ms: 1200,
         ..planned(index, Attempt::Connect { transport: Stream::Tcp, to, source_port: None })
     };
     let quick =
@@ -165,7 +165,7 @@ fn an_attempt_that_hangs_costs_its_deadline_once() {
     let attempts: Vec<_> = (0..4).map(hanging).chain((4..40).map(quick)).collect();
     let begun = Instant::now();
     let said = launch(&Plan { attempts, parallel: 5, ..plan([]) });
-    assert!(begun.elapsed() < Duration::from_millis(4 * 350), "beside each other: {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_millis(4 * 950), "beside each other: {:?}", begun.elapsed());
     (0..4).for_each(|index| assert_eq!(said.outcome(index), &Outcome::Silent { step: "recv".into() }));
     (4..40).for_each(|index| assert_eq!(said.facts(index), &Facts::SocketMade));
     let first_hanging = said.observations().position(|seen| matches!(seen.outcome, Outcome::Silent { .. }));
@@ -194,11 +194,18 @@ fn what_an_attempt_started_is_killed_with_it() {
     let said = launch(&Plan { attempts: vec![attempt], ..plan([]) });
     assert_eq!(said.outcome(0), &Outcome::TimedOut { step: "execve".into() });
     std::fs::remove_file(&path).expect("removed");
-    let left = std::fs::read_dir("/proc").expect("there").flatten().any(|process| {
-        let program = std::fs::read_link(process.path().join("exe"));
-        program.is_ok_and(|program| program.to_string_lossy().starts_with(&path))
-    });
-    assert!(!left, "the executed program is still there");
+    let is_left = || {
+        std::fs::read_dir("/proc").expect("there").flatten().any(|process| {
+            let program = std::fs::read_link(process.path().join("exe"));
+            program.is_ok_and(|program| program.to_string_lossy().starts_with(&path))
+        })
+    };
+    // Killed is not yet gone.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while is_left() {
+        assert!(Instant::now() < deadline, "the executed program is still there");
+        std::thread::yield_now();
+    }
 }
 
 fn a_full_pipe_that_does_not_block_loses_no_line() {
