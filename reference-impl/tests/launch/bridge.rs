@@ -157,13 +157,19 @@ pub fn trials() -> Vec<Trial> {
             assert!(!hung_up("swallow-reset", WHILE));
         }),
         trial("an_end_of_the_relay_reaches_the_client_at_once", || {
-            let bridge = Bridge::start("");
-            let (mut client, mut relay) = bridge.connect();
-            relay.write_all(b"part").expect("sent");
-            drop(relay);
-            let mut part = Vec::new();
-            client.read_to_end(&mut part).expect("ends");
-            assert_eq!(part, b"part");
+            let ended = |variant, within| {
+                let bridge = Bridge::start(variant);
+                let (mut client, mut relay) = bridge.connect();
+                relay.write_all(b"part").expect("sent");
+                drop(relay);
+                client.set_read_timeout(Some(within)).expect("a deadline");
+                let mut part = Vec::new();
+                let end = client.read_to_end(&mut part);
+                assert_eq!(part, b"part");
+                end.is_ok()
+            };
+            assert!(ended("", DEADLINE));
+            assert!(!ended("keep-hung-up", WHILE));
         }),
         trial("a_relay_that_hangs_up_closes_both_directions_of_the_client", || {
             let closed = |variant, within| {
