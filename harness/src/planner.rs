@@ -208,9 +208,10 @@ impl<'a> Planner<'a> {
 
     /// A Unix socket at the path of a well-known daemon, shared by every launch.
     pub fn socket_at(&mut self, path: &str, kind: UnixKind) -> Attempt {
-        let address = UnixAddress::Path(path.to_owned());
-        self.want_once(Wanted::Unix(address.clone(), kind));
-        Attempt::Unix { address, kind }
+        // The old name of /run is a link to it: one listener serves both.
+        let place = path.strip_prefix("/var/run/").map_or_else(|| path.to_owned(), |rest| format!("/run/{rest}"));
+        self.want_once(Wanted::Unix(UnixAddress::Path(place), kind));
+        Attempt::Unix { address: UnixAddress::Path(path.to_owned()), kind }
     }
 
     /// A Unix socket in this directory whose peer hands out an internet socket of the host side.

@@ -26,7 +26,7 @@ pub fn of(record: &AttemptRecord, banners: &[String]) -> Reach {
     let Some(observation) = &record.observation else { return Reach::Nowhere };
     match &observation.outcome {
         Outcome::Heard { head, .. } if banners.iter().any(|banner| head.contains(banner.as_str())) => Reach::Banner,
-        Outcome::Found { facts } => inside(&record.attempt, facts),
+        Outcome::Found { facts } => inside(&record.attempt, facts, banners),
         Outcome::Heard { .. }
         | Outcome::Refused { .. }
         | Outcome::Killed { .. }
@@ -37,14 +37,14 @@ pub fn of(record: &AttemptRecord, banners: &[String]) -> Reach {
     }
 }
 
-fn inside(attempt: &Attempt, facts: &Facts) -> Reach {
+fn inside(attempt: &Attempt, facts: &Facts, secrets: &[String]) -> Reach {
     let through = match facts {
         Facts::SocketMade | Facts::Changed | Facts::Mounted | Facts::Written | Facts::Lingering { .. } => true,
         Facts::DescriptorsReceived { count } => *count > 0,
         Facts::Descriptors { open } => !open.is_empty(),
         Facts::Namespaces { reached, .. } => *reached,
         Facts::Identity { ruid, euid, effective, .. } => ruid != euid || *effective != 0,
-        Facts::File { has_nonce, .. } => *has_nonce,
+        Facts::File { has_nonce, sha256, .. } => *has_nonce || secrets.contains(sha256),
         Facts::Scanned { found, .. } => !found.is_empty(),
         Facts::Ports { open, .. } => !open.is_empty(),
         Facts::Network { .. } | Facts::Privileges { .. } | Facts::Exchange { .. } | Facts::Mcp { .. } => false,

@@ -17,7 +17,7 @@ pub struct Evidence {
     pub launches: Vec<Launch>,
     /// Synthetic secrets of this run that rules compare with, by name: `provider-key`.
     pub secrets: BTreeMap<String, String>,
-    /// Secret texts of the canaries: reading one inside means that the canary was reached.
+    /// Secret texts of the canaries, and SHA-256 digests of planted files: reading one inside means that it was reached.
     pub banners: Vec<String>,
     /// What no attempt's nonce or destination explains: a number, and the first few.
     pub unattributed: Unattributed,

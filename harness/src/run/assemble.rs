@@ -39,6 +39,7 @@ pub struct Common<'a> {
     pub id: &'a str,
     pub layout: &'a Layout,
     pub run: &'a RunNonce,
+    pub machine_mnt: u64,
     pub bearer: Option<BearerAt>,
     pub end: End,
 }
@@ -131,7 +132,7 @@ pub fn bare_plan(id: &str, common: &Common<'_>) -> Result<Plan, PlanError> {
         comm: format!("w{}", &common.run.attempt(id, "comm").to_string()[..14]),
         expires: now + LIFETIME,
         machine_netns,
-        machine_mnt: None,
+        machine_mnt: Some(common.machine_mnt),
         gate: Gate::Go,
         parallel: PARALLEL,
         bearer: common.bearer.clone(),

@@ -2,12 +2,12 @@
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
 };
 
 use watertight_probe::{
     nonce::{Nonce, RunNonce},
-    plan::Attempt,
+    plan::{Attempt, UnixAddress},
     sighting::{Event, Sighting},
 };
 use watertight_reports::evidence::{AttemptRecord, Launch, Unattributed};
@@ -20,9 +20,17 @@ const KEPT: usize = 50;
 /// Where an attempt's record is: index of the launch, id of the attempt.
 type Place = (usize, String);
 
+/// Where an attempt goes, in the words of a fixture.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Destination {
+    Internet(SocketAddr),
+    /// A path, or `@` and an abstract name.
+    Unix(String),
+}
+
 /// Moves `sightings` into the records of `launches`; returns what belongs to none.
 pub fn attribute(launches: &mut [Launch], sightings: Vec<Sighting>, run: &RunNonce) -> Unattributed {
-    let owners = Owners::of(launches, run);
+    let owners = Owners::of(launches, &sightings, run);
     let mut rest = Unattributed::default();
     for sighting in sightings {
         let places = owners.places(&sighting);
@@ -60,23 +68,37 @@ struct Owners {
     nonces: HashMap<Nonce, Place>,
     sides: HashMap<Nonce, ()>,
     /// Destinations that one attempt alone has. Those of several attempts say nothing.
-    destinations: HashMap<SocketAddr, Option<Place>>,
+    destinations: HashMap<Destination, Option<Place>>,
+    /// Connections of which some part carried a nonce.
+    connections: HashMap<u64, Place>,
 }
 
 impl Owners {
-    fn of(launches: &[Launch], run: &RunNonce) -> Self {
-        let mut owners = Self { nonces: HashMap::new(), sides: HashMap::new(), destinations: HashMap::new() };
+    fn of(launches: &[Launch], sightings: &[Sighting], run: &RunNonce) -> Self {
+        let mut owners = Self {
+            nonces: HashMap::new(),
+            sides: HashMap::new(),
+            destinations: HashMap::new(),
+            connections: HashMap::new(),
+        };
         for (index, launch) in launches.iter().enumerate() {
             for (id, record) in &launch.attempts {
                 let place = (index, id.clone());
                 owners.nonces.insert(record.nonce, place.clone());
                 owners.sides.insert(run.attempt(&launch.id, &format!("{id}{SIDE}")), ());
-                for to in destination(&record.attempt).into_iter().chain(record.evil) {
-                    let known = owners.destinations.entry(plain(to)).or_insert_with(|| Some(place.clone()));
+                let evil = record.evil.map(|to| Destination::Internet(plain(to)));
+                for to in destination(&record.attempt).into_iter().chain(evil) {
+                    let known = owners.destinations.entry(to).or_insert_with(|| Some(place.clone()));
                     if known.as_ref() != Some(&place) {
                         *known = None;
                     }
                 }
+            }
+        }
+        for sighting in sightings {
+            let place = sighting.nonces.iter().find_map(|nonce| owners.nonces.get(nonce));
+            if let (Some(connection), Some(place)) = (connection(&sighting.event), place) {
+                owners.connections.entry(connection).or_insert_with(|| place.clone());
             }
         }
         owners
@@ -91,10 +113,14 @@ impl Owners {
         if !by_nonce.is_empty() {
             return Owned::By(by_nonce);
         }
-        let to = sighting.to.map(plain);
-        let by_port = to.and_then(|to| self.destinations.get(&to)).cloned().flatten();
-        let by_address = to.and_then(|to| self.destinations.get(&SocketAddr::new(to.ip(), 0))).cloned().flatten();
-        match by_port.or(by_address) {
+        let find = |to: Destination| self.destinations.get(&to).cloned().flatten();
+        let internet = sighting.to.map(plain);
+        let by_port = internet.and_then(|to| find(Destination::Internet(to)));
+        let by_address = internet.and_then(|to| find(Destination::Internet(SocketAddr::new(to.ip(), 0))));
+        let name = sighting.from.split(" by ").next().unwrap_or_default();
+        let by_name = find(Destination::Unix(name.to_owned()));
+        let by_connection = connection(&sighting.event).and_then(|id| self.connections.get(&id).cloned());
+        match by_port.or(by_address).or(by_name).or(by_connection) {
             Some(place) => Owned::By(vec![place]),
             None => Owned::ByNobody,
         }
@@ -110,15 +136,17 @@ fn concerns(record: &AttemptRecord, sighting: &Sighting) -> bool {
     }
 }
 
-/// Where this attempt sends its packets, if it sends any by itself.
-fn destination(attempt: &Attempt) -> Option<SocketAddr> {
+/// Where this attempt goes, if it goes anywhere by itself.
+fn destination(attempt: &Attempt) -> Option<Destination> {
+    let internet = |to| Some(Destination::Internet(plain(to)));
     match attempt {
-        Attempt::Connect { to, .. } | Attempt::Send { to, .. } | Attempt::DnsStream { to, .. } => Some(*to),
-        Attempt::Ping { to, .. } | Attempt::RawIp { to, .. } => Some(SocketAddr::new(*to, 0)),
-        Attempt::Descriptors { reach } | Attempt::NewNamespaces { reach, .. } => Some(*reach),
+        Attempt::Connect { to, .. } | Attempt::Send { to, .. } | Attempt::DnsStream { to, .. } => internet(*to),
+        Attempt::Ping { to, .. } | Attempt::RawIp { to, .. } => internet(SocketAddr::new(*to, 0)),
+        Attempt::Descriptors { reach } | Attempt::NewNamespaces { reach, .. } => internet(*reach),
+        Attempt::Unix { address: UnixAddress::Path(path), .. } => Some(Destination::Unix(path.clone())),
+        Attempt::Unix { address: UnixAddress::Abstract(name), .. } => Some(Destination::Unix(format!("@{name}"))),
         Attempt::Resolve { .. }
         | Attempt::Frame
-        | Attempt::Unix { .. }
         | Attempt::Socket { .. }
         | Attempt::Network
         | Attempt::ChangeNetwork { .. }
@@ -135,11 +163,23 @@ fn destination(attempt: &Attempt) -> Option<SocketAddr> {
     }
 }
 
-/// An address as every fixture writes it: without scope, and IPv4 where it is mapped.
+/// An address as every fixture writes it: without scope, IPv4 where it is mapped, loopback where it is unspecified.
 fn plain(to: SocketAddr) -> SocketAddr {
     let ip = match to.ip() {
         IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4),
         v4 => v4,
     };
+    let ip = if ip == IpAddr::V4(Ipv4Addr::UNSPECIFIED) { Ipv4Addr::LOCALHOST.into() } else { ip };
     SocketAddr::new(ip, to.port())
+}
+
+/// The connection that an event belongs to.
+fn connection(event: &Event) -> Option<u64> {
+    match event {
+        Event::Accepted { connection } | Event::Request { connection, .. } | Event::Closed { connection, .. } => {
+            Some(*connection)
+        }
+        Event::Received { connection, .. } => *connection,
+        Event::Question { .. } | Event::Body { .. } | Event::Responded { .. } | Event::Frame { .. } => None,
+    }
 }

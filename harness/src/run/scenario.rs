@@ -230,7 +230,7 @@ impl Session<'_> {
 
     fn bare(&self, id: &str, end: End) -> Result<Assembled, RunError> {
         let run = &self.site.secrets.run;
-        let common = Common { kind: LaunchKind::Own, id, layout: &self.layout, run, bearer: self.bearer(), end };
+        let common = Common { kind: LaunchKind::Own, id, layout: &self.layout, run, machine_mnt: self.site.machine_mnt, bearer: self.bearer(), end };
         Ok(Assembled { plan: bare_plan(id, &common)?, records: Default::default() })
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     check::Check,
     planner::{Allocator, Layout},
     scenario::Scenario,
-    site::{Site, SiteError},
+    site::{Site, SiteError, address},
     target::{Target, TargetError, Words},
 };
 
@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
 
     fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
         let bearer = self.bearer();
-        let common = Common { kind, id, layout: &self.layout, run: &self.site.secrets.run, bearer, end };
+        let common = Common { kind, id, layout: &self.layout, run: &self.site.secrets.run, machine_mnt: self.site.machine_mnt, bearer, end };
         let launches = assemble(&common, self.checks, &mut self.allocator)?;
         let wanted = self.allocator.take();
         self.site.open(wanted)?;
@@ -181,8 +181,9 @@ impl<'a> Session<'a> {
     pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, PlanError> {
         let values = [
             ("watertight", program()),
-            ("provider_url", "http://provider.test/v1".to_owned()),
-            ("instance_url", "http://instance.test".to_owned()),
+            // By address: a resolver daemon's socket is planted for DNS-5, and the C library asks it first.
+            ("provider_url", format!("http://{}/v1", address::PROVIDER_V4)),
+            ("instance_url", format!("http://{}", address::INSTANCE_V4)),
             ("key_file", self.site.plants.key_file.display().to_string()),
             ("workspace", WORKSPACE.to_owned()),
             ("sockets", crate::site::SOCKETS.to_owned()),
@@ -194,7 +195,8 @@ impl<'a> Session<'a> {
     fn finish(self) -> Result<(Evidence, Layout), RunError> {
         (self.progress)("judging");
         let Self { site, layout, mut launches, .. } = self;
-        let banners = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
+        let mut banners: Vec<String> = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
+        banners.push(site.secrets.marker_digest());
         let secrets = [("provider-key".to_owned(), site.secrets.provider_key.clone())].into();
         let run = site.secrets.run.clone();
         let down = site.down()?;

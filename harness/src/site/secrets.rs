@@ -57,6 +57,11 @@ impl Secrets {
         ]
     }
 
+    /// SHA-256 of the planted files that only some may read.
+    pub fn marker_digest(&self) -> String {
+        hex::encode(Sha256::digest(&self.marker))
+    }
+
     /// Value of `WATERTIGHT_MARKER`, which every launch hands in on purpose.
     pub fn marker_environment(&self) -> String {
         format!("environment-{}", self.marker)

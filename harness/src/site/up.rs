@@ -31,6 +31,8 @@ pub struct Site {
     pub began: Instant,
     /// The machine's own network namespace: nothing is let go there.
     pub machine_net: u64,
+    /// Its mount namespace: nothing is mounted there.
+    pub machine_mnt: u64,
     /// Where the workload of this run finds its bearer.
     pub bearer_variable: Option<String>,
     servers: Servers,
@@ -66,8 +68,9 @@ impl Site {
         let servers = Servers::new(Ledger::new(began), Zone::default())?;
         serve_internet(&world, &servers, &secrets)?;
         let plants = Plants::plant(&world, &secrets).map_err(SiteError::Plant)?;
-        let machine_net = Namespaces::own().map_err(|source| SiteError::Enter { source })?.net;
-        Ok(Self { world, secrets, plants, began, machine_net, bearer_variable: None, servers, capture })
+        let Namespaces { net: machine_net, mnt: machine_mnt, .. } =
+            Namespaces::own().map_err(|source| SiteError::Enter { source })?;
+        Ok(Self { world, secrets, plants, began, machine_net, machine_mnt, bearer_variable: None, servers, capture })
     }
 
     pub fn ledger(&self) -> &Ledger {

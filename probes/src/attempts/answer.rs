@@ -26,12 +26,22 @@ pub fn heard_unless_unsent(sent: Result<(), Stop>, heard: Attempted) -> Attempte
     }
 }
 
-/// Reads what comes back.
+/// Reads what comes back: a line, or until the end or `until`.
 pub fn hear(context: &Context<'_>, stream: impl AsFd, until: Instant) -> Attempted {
+    hear_all(context, stream, until, |answer| answer.contains(&b'\n'))
+}
+
+/// Reads what comes back until it is `whole`, or until the end or `until`.
+pub fn hear_all(
+    context: &Context<'_>,
+    stream: impl AsFd,
+    until: Instant,
+    whole: impl Fn(&[u8]) -> bool,
+) -> Attempted {
     context.step("recv");
     let mut answer = Vec::new();
     let mut buffer = [0; MOST];
-    while answer.len() < MOST && !answer.contains(&b'\n') {
+    while answer.len() < MOST && !whole(&answer) {
         match receive(&stream, &mut buffer, until) {
             Ok(Received::Bytes(read)) => answer.extend(&buffer[..read]),
             Ok(Received::End | Received::Late) => break,

@@ -135,9 +135,7 @@ fn refuse_first_process_outside(context: &Context<'_>) -> Result<(), Stop> {
 
 fn add_tun(context: &Context<'_>) -> Result<(), Stop> {
     const DEVICE: &str = "/dev/net/tun";
-    let device = File::options().read(true).write(true).open(DEVICE).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Stop::Absent(DEVICE.into(), sys::errno(&error)),
-        _ => Stop::Refused("open", sys::errno(&error)),
-    })?;
+    // Where there is no such device, it is that which denies.
+    let device = File::options().read(true).write(true).open(DEVICE).map_err(refused("open /dev/net/tun"))?;
     link::make_tun(&device, &format!("wtt{}", &context.nonce.to_string()[..10])).map_err(refused("TUNSETIFF"))
 }

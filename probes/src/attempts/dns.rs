@@ -38,7 +38,11 @@ pub fn over_stream(context: &Context<'_>, to: SocketAddr, query: &DnsQuery) -> A
     bytes.extend((message.len() as u16).to_be_bytes());
     bytes.extend(message);
     answer::send_all(context, &stream, &bytes)?;
-    answer::hear(context, &stream, context.until)
+    // A message behind its length, or a line from something that is no name server.
+    answer::hear_all(context, &stream, context.until, |answer| {
+        let message = answer.split_first_chunk().is_some_and(|(len, rest)| rest.len() >= u16::from_be_bytes(*len).into());
+        message || answer.contains(&b'\n')
+    })
 }
 
 /// `Attempt::Resolve`. A refusal has the `EAI_*` code (negative) as its errno, or the errno behind `EAI_SYSTEM`.

@@ -47,12 +47,8 @@ pub fn set_user_id(context: &Context<'_>, path: &str) -> Attempted {
     context.step("execve");
     let program = CString::new(path).map_err(|_| Stop::Broken("a path holds no NUL".into()))?;
     let argument = CString::new(IDENTITY_COMMAND).map_err(|_| Stop::Broken("an argument holds no NUL".into()))?;
-    let identity = identity_by(context, || process::execute(&program, std::slice::from_ref(&argument))).map_err(
-        |stop| match stop {
-            Stop::Refused("execve", errno @ (libc::ENOENT | libc::ENOTDIR)) => Stop::Absent(path.to_owned(), errno),
-            other => other,
-        },
-    )?;
+    // A program that is not in view cannot be executed: that is the denial.
+    let identity = identity_by(context, || process::execute(&program, std::slice::from_ref(&argument)))?;
     Ok(found(Facts::Identity {
         ruid: identity.ruid,
         euid: identity.euid,

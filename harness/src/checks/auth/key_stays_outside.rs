@@ -10,7 +10,7 @@ use crate::{case::Case, check::Check, planner::Planner};
 pub static CHECK: Check = Check::facts("AUTH-3", "auth::key_stays_outside", ControlKind::KnownPositive, plan, judge)
     .caught_on(&["key-in-environment", "key-in-argument", "key-file-in-view", "key-in-config"]);
 
-const ROOTS: [&str; 9] = ["/home", "/root", "/tmp", "/run", "/var/tmp", "/dev/shm", "/etc", "/opt", "/srv"];
+const ROOTS: [&str; 8] = ["/home", "/root", "/tmp", "/run", "/var/tmp", "/dev/shm", "/etc", "/srv"];
 
 fn plan(plan: &mut Planner<'_>) {
     let needles = plan.layout.needles.clone();

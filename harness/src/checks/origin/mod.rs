@@ -40,7 +40,7 @@ fn fixture(name: &str) -> &'static str {
 /// Nothing of this attempt was seen anywhere but at its relay's own origin, and there under its own authority.
 fn only_own_origin(case: &mut Case<'_>, name: &str) {
     let own = fixture(name);
-    let authority = if own == "provider" { address::PROVIDER_NAME } else { address::INSTANCE_NAME };
+    let authority = if own == "provider" { address::PROVIDER_V4 } else { address::INSTANCE_V4 }.to_string();
     for sighting in case.sightings(name) {
         if sighting.fixture != own && sighting.fixture != "capture" {
             case.breach(format!("{name}: {}", crate::describe::sightings(std::slice::from_ref(sighting))));
@@ -48,7 +48,7 @@ fn only_own_origin(case: &mut Case<'_>, name: &str) {
         if let Event::Request { headers, .. } = &sighting.event {
             let hosts: Vec<&str> =
                 headers.iter().filter(|(header, _)| header == "host").map(|(_, value)| value.as_str()).collect();
-            if hosts != [authority] {
+            if hosts != [authority.as_str()] {
                 case.breach(format!("{name}: the origin got host {hosts:?}"));
             }
         }
