@@ -186,3 +186,6 @@ fn is_request(event: &Event) -> bool {
         name == "x-watertight" && [" await ", " await-gone ", " release "].iter().any(|mode| value.contains(mode))
     })
 }
+
+#[cfg(test)]
+mod tests;
