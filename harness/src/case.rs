@@ -75,13 +75,12 @@ impl<'a> Case<'a> {
         found
     }
 
-    /// This check's attempt `name` in the launch of this kind. Missing is recorded.
+    /// This check's attempt `name` in the launches of this kind. Missing is recorded.
     pub fn attempt_in(&mut self, kind: LaunchKind, name: &str) -> Option<&'a AttemptRecord> {
         let id = format!("{}/{name}", self.slug);
-        let launch = self.launch(kind)?;
-        let found = launch.attempts.get(&id);
+        let found = self.evidence.of_kind(kind).find_map(|launch| launch.attempts.get(&id));
         if found.is_none_or(|record| record.observation.is_none()) {
-            self.ruling.missing.push(format!("no report of {id} in launch {}", launch.id));
+            self.ruling.missing.push(format!("no report of {id} in a launch of kind {kind:?}"));
         }
         found
     }
@@ -136,7 +135,7 @@ impl<'a> Case<'a> {
     pub fn requests(&mut self, name: &str, fixture: &str) -> Vec<&'a Sighting> {
         self.sightings(name)
             .iter()
-            .filter(|sighting| sighting.fixture == fixture && is_request(&sighting.event))
+            .filter(|sighting| sighting.fixture == fixture && matches!(sighting.event, Event::Request { .. }))
             .collect()
     }
 
@@ -177,14 +176,6 @@ impl<'a> Case<'a> {
     pub fn evidence(&self) -> &'a Evidence {
         self.evidence
     }
-}
-
-/// A request that a check sent for its own sake: those by which a script waits for the fixture do not count.
-fn is_request(event: &Event) -> bool {
-    let Event::Request { headers, .. } = event else { return false };
-    !headers.iter().any(|(name, value)| {
-        name == "x-watertight" && [" await ", " await-gone ", " release "].iter().any(|mode| value.contains(mode))
-    })
 }
 
 #[cfg(test)]

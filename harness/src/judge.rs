@@ -146,7 +146,7 @@ pub fn check(check: &Check, items: &[Item], evidence: &Evidence) -> (CheckResult
             found(check, items, evidence, case.ruling, &mut result);
         }
     }
-    if let Some(problem) = alive(evidence, check) {
+    if let Some(problem) = alive(evidence) {
         // A breach stands however the launch ended; anything milder needs a workload that really ran.
         if result.verdict != Verdict::Fail || check.level == Level::Should {
             result.verdict = Verdict::HarnessError;
@@ -156,21 +156,24 @@ pub fn check(check: &Check, items: &[Item], evidence: &Evidence) -> (CheckResult
     (result, untestable)
 }
 
-/// Why the target's launch says nothing, if it does not: every verdict needs a live workload in that launch.
-fn alive(evidence: &Evidence, check: &Check) -> Option<String> {
-    let Some(target) = evidence.of_kind(LaunchKind::Target).next() else {
-        return (check.scenarios.is_empty()).then(|| "the target was not launched".into());
-    };
-    if target.hello.is_none() {
-        return Some(format!(
-            "the probe did not answer from inside the target: {}",
-            last_words(&target.errors, &target.stderr)
-        ));
+/// Why the target's launches say nothing, if they do not: every verdict needs a live workload in its launch.
+fn alive(evidence: &Evidence) -> Option<String> {
+    let mut targets = evidence.of_kind(LaunchKind::Target).peekable();
+    if targets.peek().is_none() {
+        return Some("the target was not launched".into());
     }
-    if !target.done {
-        return Some(format!("the probe did not finish: {}", last_words(&target.errors, &target.stderr)));
-    }
-    None
+    targets.find_map(|target| {
+        let words = || last_words(&target.errors, &target.stderr);
+        if target.hello.is_none() {
+            Some(format!("the probe did not answer from inside the target: {}", words()))
+        } else if !target.done {
+            Some(format!("the probe did not finish: {}", words()))
+        } else if let Some(error) = target.errors.first() {
+            Some(format!("the probe's channel is broken: {error}"))
+        } else {
+            None
+        }
+    })
 }
 
 fn last_words(errors: &[String], stderr: &str) -> String {

@@ -1,2 +1,7 @@
-//! placeholder
-fn main() {}
+//! The program: one executable that is harness, probe, bridge, relays, sandbox and world.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    watertight::commands::main()
+}

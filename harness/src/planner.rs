@@ -17,6 +17,9 @@ use crate::check::{Check, Item};
 pub const PROVIDER_PORT: u16 = 8765;
 pub const INSTANCE_PORT: u16 = 8766;
 
+/// What an attempt's id gets behind it for [`Planner::side_nonce`].
+pub const SIDE: &str = "+side";
+
 /// What the planner must know of the world.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -59,7 +62,17 @@ pub enum Wanted {
 #[derive(Debug, Default)]
 pub struct Allocator {
     next: u32,
-    pub wanted: Vec<Wanted>,
+    wanted: Vec<Wanted>,
+    /// What was handed out by [`Self::take`] already.
+    taken: Vec<Wanted>,
+}
+
+impl Allocator {
+    /// What must be opened before the next launch, each thing once in a run.
+    pub fn take(&mut self) -> Vec<Wanted> {
+        self.taken.extend(self.wanted.iter().cloned());
+        std::mem::take(&mut self.wanted)
+    }
 }
 
 /// Collects the attempts of one check for one launch.
@@ -113,6 +126,11 @@ impl<'a> Planner<'a> {
     /// The nonce of this check's attempt `name` in this launch.
     pub fn nonce(&self, name: &str) -> Nonce {
         self.run.attempt(self.launch, &format!("{}/{name}", self.slug))
+    }
+
+    /// The nonce of requests that the same attempt makes only to wait for a fixture: they count for no attempt.
+    pub fn side_nonce(&self, name: &str) -> Nonce {
+        self.nonce(&format!("{name}{SIDE}"))
     }
 
     pub fn kind(&self) -> LaunchKind {
@@ -203,7 +221,7 @@ impl<'a> Planner<'a> {
     }
 
     fn want_once(&mut self, wanted: Wanted) {
-        if !self.allocator.wanted.contains(&wanted) {
+        if !self.allocator.wanted.contains(&wanted) && !self.allocator.taken.contains(&wanted) {
             self.allocator.wanted.push(wanted);
         }
     }

@@ -11,6 +11,8 @@ pub enum Scenario {
     Refuses(BadInput),
     /// The launcher is killed in its first milliseconds, many times.
     KilledEarly,
+    /// The workload's program does not exist: the launch fails after its sockets listen.
+    FailsLate,
     /// The workload ends in this way; its status must come out.
     Status(u8),
 }
@@ -61,6 +63,7 @@ impl Scenario {
             Self::Hides(prerequisite) => format!("hides-{prerequisite:?}").to_lowercase(),
             Self::Refuses(input) => format!("refuses-{input:?}").to_lowercase(),
             Self::KilledEarly => "killed-early".into(),
+            Self::FailsLate => "fails-late".into(),
             Self::Status(status) => format!("status-{status}"),
         }
     }

@@ -6,6 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 /// The secret of one run. It never enters a target.
+#[derive(Clone)]
 pub struct RunNonce([u8; 32]);
 
 /// Sixteen bytes that name one attempt of one launch: the start of HMAC-SHA-256(run nonce, launch ‖ 0 ‖ attempt).

@@ -27,6 +27,9 @@ pub struct Observation {
     pub outcome: Outcome,
     /// Microseconds from the start of the attempt's process to its end.
     pub micros: u64,
+    /// Whether free text or the end of a list was left out so that the observation fits a line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 /// How an attempt ended, as the probe saw it.
@@ -93,7 +96,8 @@ pub enum Facts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Descriptor {
     pub fd: i32,
-    /// What it is: `regular`, `directory`, `pipe`, `char`, `unix`, `inet`, `netlink`, `packet`, `anon`, `other`.
+    /// What it is: `regular`, `directory`, `pipe`, `char`, `unix`, `inet`, `netlink`, `packet`, `anon`,
+    /// `namespace`, `other`.
     pub kind: String,
     /// Whether the nonce could be written to it or sent through it without an error.
     pub usable: bool,

@@ -18,6 +18,10 @@ pub struct Plan {
     pub expires: u64,
     /// The cookie (`SO_NETNS_COOKIE`) of the machine's own network namespace: a probe that finds itself there attempts nothing.
     pub machine_netns: u64,
+    /// The inode of the machine's own mount namespace (`/proc/self/ns/mnt`): where it is absent, or the probe finds itself
+    /// there, [`Attempt::Mount`] is not made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_mnt: Option<u64>,
     /// How the probe waits before its first attempt.
     pub gate: Gate,
     /// How many attempts run at once.

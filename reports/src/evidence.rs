@@ -1,6 +1,6 @@
 //! The evidence of one run: what was planned, seen inside and seen outside, by launch. The judge reads nothing else.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::SocketAddr};
 
 use serde::{Deserialize, Serialize};
 use watertight_probe::{
@@ -104,6 +104,8 @@ pub struct Socket {
 pub struct AttemptRecord {
     pub nonce: Nonce,
     pub attempt: Attempt,
+    /// An address that a relay must not be led to by this attempt.
+    pub evil: Option<SocketAddr>,
     /// The probe's receipt: the attempt's process existed.
     pub began: bool,
     pub observation: Option<Observation>,

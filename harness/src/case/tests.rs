@@ -10,7 +10,7 @@ use watertight_probe::{
 
 use super::*;
 
-fn request(fixture: &str, mode: &str) -> Sighting {
+fn request(fixture: &str) -> Sighting {
     Sighting {
         seq: 1,
         micros: 1,
@@ -24,7 +24,7 @@ fn request(fixture: &str, mode: &str) -> Sighting {
             method: "GET".into(),
             target: "/".into(),
             version: "1.1".into(),
-            headers: vec![("x-watertight".into(), format!("wt:00 {mode}"))],
+            headers: vec![],
         },
     }
 }
@@ -36,8 +36,9 @@ fn evidence(outcome: Option<Outcome>, sightings: Vec<Sighting>) -> Evidence {
             to: Endpoint::Tcp((Ipv4Addr::LOCALHOST, 8765).into()),
             steps: vec![Step::ReadHead, Step::ReadToEnd],
         },
+        evil: None,
         began: true,
-        observation: outcome.map(|outcome| Observation { attempt: "x::y/one".into(), outcome, micros: 1 }),
+        observation: outcome.map(|outcome| Observation { attempt: "x::y/one".into(), outcome, micros: 1, cut: false }),
         sightings,
     };
     let launch = Launch {
@@ -106,13 +107,25 @@ fn what_is_not_there_is_recorded_as_missing_each_time() {
 }
 
 #[test]
-fn requests_by_which_a_script_waits_do_not_count_nor_do_those_at_other_fixtures() {
-    let seen = ["plain", "pending", "await 00", "await-gone 00", "release 00"].map(|mode| request("provider", mode));
-    let evidence = evidence(Some(exchanged()), seen.into_iter().chain([request("instance", "plain")]).collect());
+fn only_requests_at_the_named_fixture_count() {
+    let mut seen = vec![request("provider"), request("provider"), request("instance"), request("provider")];
+    seen[3].event = Event::Accepted { connection: 1 };
+    let evidence = evidence(Some(exchanged()), seen);
     let mut case = Case::new("x::y", &evidence);
     assert_eq!(case.requests("one", "provider").len(), 2);
     assert_eq!(case.requests("one", "instance").len(), 1);
-    assert_eq!(case.sightings("one").len(), 6);
+    assert_eq!(case.sightings("one").len(), 4);
+}
+
+#[test]
+fn an_attempt_is_found_in_whichever_launch_of_the_kind_made_it() {
+    let mut evidence = evidence(Some(exchanged()), vec![]);
+    let mut first = evidence.launches[0].clone();
+    first.attempts.clear();
+    evidence.launches.insert(0, first);
+    let mut case = Case::new("x::y", &evidence);
+    assert_eq!(case.exchange("one").status, Some(200));
+    assert!(case.ruling.missing.is_empty());
 }
 
 #[test]

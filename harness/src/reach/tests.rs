@@ -23,8 +23,9 @@ fn record(outcome: Option<Outcome>, seen: bool) -> AttemptRecord {
     AttemptRecord {
         nonce: RunNonce::from_bytes([1; 32]).attempt("l", "a"),
         attempt: Attempt::Descriptors { reach: (Ipv4Addr::LOCALHOST, 1).into() },
+        evil: None,
         began: true,
-        observation: outcome.map(|outcome| Observation { attempt: "a".into(), outcome, micros: 1 }),
+        observation: outcome.map(|outcome| Observation { attempt: "a".into(), outcome, micros: 1, cut: false }),
         sightings: if seen { vec![sighting] } else { vec![] },
     }
 }

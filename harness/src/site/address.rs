@@ -15,3 +15,10 @@ pub const PROVIDER_V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 10);
 pub const INSTANCE_V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 20);
 pub const PROVIDER_NAME: &str = "provider.test";
 pub const INSTANCE_NAME: &str = "instance.test";
+
+/// The world's hosts file: the origins have names, so that launchers need no resolver.
+pub fn hosts() -> String {
+    format!(
+        "127.0.0.1 localhost watertight\n::1 localhost ip6-localhost\n{PROVIDER_V4} {PROVIDER_NAME}\n{INSTANCE_V4} {INSTANCE_NAME}\n"
+    )
+}

@@ -1,3 +1,12 @@
 //! The site of one run: the world, its fixtures, and what is planted in it.
 
 pub mod address;
+mod listeners;
+mod planted;
+mod secrets;
+mod up;
+
+pub use listeners::CANARIES;
+pub use planted::{Plants, SOCKETS};
+pub use secrets::Secrets;
+pub use up::{Site, SiteError};

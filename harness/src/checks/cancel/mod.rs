@@ -45,7 +45,7 @@ fn once(relay: &str, plan: &Planner<'_>, name: &str, condition: &str) -> Step {
         "provider" => Request::models(),
         _ => Request::new("GET", "/api/v1/context"),
     };
-    Step::Await(request.mode(nonce, format!("{condition} {nonce}")).send())
+    Step::Await(request.mode(plan.side_nonce(name), format!("{condition} {nonce}")).send())
 }
 
 /// The script went as far as the client's end with the request at the origin, and the origin then lost the connection.

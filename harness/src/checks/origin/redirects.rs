@@ -15,7 +15,7 @@ pub static CHECK: Check = Check::facts("ORIGIN-7", "origin::redirects", ControlK
     .waived_by(Capability::Provider)
     .caught_on(&["follow-redirects"]);
 
-const STATUSES: [u16; 4] = [301, 302, 307, 308];
+const STATUSES: [u16; 3] = [302, 307, 308];
 
 fn plan(plan: &mut Planner<'_>) {
     plan_permitted(plan);
@@ -23,7 +23,7 @@ fn plan(plan: &mut Planner<'_>) {
         for relay in ["provider", "instance"] {
             let name = format!("{relay}-{status}");
             let evil = plan.internet_v4(80);
-            let mode = format!("redirect {status} http://{evil}/{}", plan.nonce(&name));
+            let mode = format!("redirect http://{evil}/{} {status}", plan.nonce(&name));
             let (to, request) = match relay {
                 "provider" => (provider(), Request::models()),
                 _ => (instance(), Request::new("GET", "/api/v1/context")),

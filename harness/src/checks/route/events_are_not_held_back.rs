@@ -17,11 +17,11 @@ pub static CHECK: Check = Check::facts("ROUTE-6", "route::events_are_not_held_ba
 
 fn plan(plan: &mut Planner<'_>) {
     let nonce = plan.nonce("events");
-    let mut steps = Request::chat().mode(nonce, "stream").send();
+    let mut steps = Request::chat().mode(nonce, "stream 3").send();
     // The fixture's events are numbered; each further one needs a release.
     for event in 1..3 {
         steps.push(Step::ReadUntil(format!("event-{event}")));
-        steps.push(Step::Await(Request::models().mode(nonce, format!("release {nonce}")).send()));
+        steps.push(Step::Await(Request::models().mode(plan.side_nonce("events"), format!("release {nonce}")).send()));
     }
     steps.push(Step::ReadResponse);
     plan.ask("events", exchange(provider(), steps));

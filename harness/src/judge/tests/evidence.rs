@@ -99,8 +99,8 @@ pub fn record(shows: Shows, outcome: Option<Outcome>, sightings: Vec<Sighting>) 
 
 pub fn recorded(attempt: Attempt, outcome: Option<Outcome>, sightings: Vec<Sighting>) -> AttemptRecord {
     let nonce = Nonce::parse(&[b'a'; 32]).expect("32 digits");
-    let observation = outcome.map(|outcome| Observation { attempt: "x::y/z".into(), outcome, micros: 7 });
-    AttemptRecord { nonce, attempt, began: true, observation, sightings }
+    let observation = outcome.map(|outcome| Observation { attempt: "x::y/z".into(), outcome, micros: 7, cut: false });
+    AttemptRecord { nonce, attempt, evil: None, began: true, observation, sightings }
 }
 
 pub fn sighting(fixture: &str) -> Sighting {

@@ -1,0 +1,77 @@
+//! `watertight check`: runs targets and prints what was found.
+
+use std::process::ExitCode;
+
+use watertight_fixtures::world;
+
+use super::line::{Check, Format};
+use crate::{
+    checks,
+    outcome::{self, Run},
+    run::Options,
+    target::Target,
+};
+
+/// Runs the targets one after another; the exit status is that of the worst.
+pub fn run(line: Check) -> ExitCode {
+    let targets = match line.targets.iter().map(|name| Target::load(name)).collect::<Result<Vec<_>, _>>() {
+        Ok(targets) => targets,
+        Err(error) => return super::refuse(&error, super::USAGE),
+    };
+    let all = checks::all();
+    let wanted = |text: &str| all.iter().copied().filter(|check| check.id.contains(text) || check.slug.contains(text));
+    let chosen: Vec<_> = line.filter.as_deref().map_or_else(|| all.clone(), |text| wanted(text).collect());
+    if chosen.is_empty() {
+        let filter = line.filter.unwrap_or_default();
+        return super::refuse(&format!("no check has `{filter}` in its id or slug"), super::USAGE);
+    }
+    // Before any thread: an ordinary user's run enters a user namespace of its own.
+    if let Err(error) = world::enter() {
+        return super::refuse(&error, super::INCOMPLETE);
+    }
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return super::refuse(&format!("cannot find this program's own file: {error}"), super::INCOMPLETE),
+    };
+    let options = Options { program, as_root: line.as_root, soak: line.soak };
+    let mut worst = 0;
+    for target in &targets {
+        let mut progress = |stage: &str| {
+            if !line.quiet {
+                eprintln!("watertight: {}: {stage}", target.name);
+            }
+        };
+        let run = Run { target, checks: &chosen, complete: line.filter.is_none(), options: &options };
+        let results = match outcome::of(&run, &mut progress) {
+            Ok(results) => results,
+            Err(error) => return super::refuse(&error, super::INCOMPLETE),
+        };
+        match line.format {
+            Format::Json => println!("{}", serde_json::to_string_pretty(&results).unwrap_or_default()),
+            Format::Text => {
+                println!("{}", results.status_line());
+                for check in &results.checks {
+                    println!("{:14} {:?} {}", check.id, check.verdict, check.reason.join("; "));
+                    if line.verbose {
+                        for one in &check.observations {
+                            println!("      {} | {} | {} | {} | {}", one.attempt, one.outcome, one.inside, one.outside, one.control);
+                        }
+                    }
+                }
+            }
+        }
+        worst = severity(worst, results.exit_code());
+    }
+    ExitCode::from(worst)
+}
+
+/// Of two exit codes the one that says more: a failed MUST, a harness error, incomplete, conformant.
+fn severity(first: u8, second: u8) -> u8 {
+    let rank = |code: u8| match code {
+        1 => 3,
+        4 => 2,
+        0 => 0,
+        _ => 1,
+    };
+    if rank(second) > rank(first) { second } else { first }
+}

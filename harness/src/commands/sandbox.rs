@@ -1,0 +1,55 @@
+//! `watertight run` and `watertight relay`: the reference sandbox, and its relays alone.
+
+use std::process::ExitCode;
+
+use watertight_reference::{
+    guards::AllUp,
+    launch::{self, LaunchSpec, RelayInputs},
+    relay::{Service, Serving},
+};
+
+use super::line::{Relay, Routes, Run};
+
+/// Runs a command confined.
+pub fn run(options: Run) -> ExitCode {
+    let spec = LaunchSpec {
+        argv: options.command,
+        workspace: options.workspace,
+        read_only: options.ro,
+        read_write: options.rw,
+        pass_environment: options.env,
+        ..routes(options.routes)
+    };
+    finish(launch::run::<AllUp, _, _, _>(&spec, relays(&spec)))
+}
+
+/// Runs a command beside the relays.
+pub fn relay(options: Relay) -> ExitCode {
+    let spec = LaunchSpec { argv: options.command, ..routes(options.routes) };
+    finish(launch::beside_relays::<AllUp, _, _, _>(&spec, &options.sockets, relays(&spec)))
+}
+
+fn routes(routes: Routes) -> LaunchSpec {
+    LaunchSpec {
+        provider: routes.provider.unwrap_or_default(),
+        key_file: routes.provider_key_file.unwrap_or_default(),
+        instance: routes.instance,
+        user: routes.user,
+        ..LaunchSpec::default()
+    }
+}
+
+fn relays(spec: &LaunchSpec) -> impl FnOnce(RelayInputs) -> Result<Serving, String> + use<> {
+    let (provider, instance) = (spec.provider.clone(), spec.instance.clone());
+    move |inputs| {
+        let service = Service::of(&provider, instance.as_deref(), inputs).map_err(|error| error.to_string())?;
+        service.start::<AllUp>(|line| eprintln!("watertight: {line}")).map_err(|error| error.to_string())
+    }
+}
+
+fn finish(result: Result<i32, launch::LaunchError>) -> ExitCode {
+    match result {
+        Ok(status) => ExitCode::from(status as u8),
+        Err(error) => super::refuse(&error, error.exit_status() as u8),
+    }
+}

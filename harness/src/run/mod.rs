@@ -1,0 +1,11 @@
+//! How a run goes: launches, what they bring back, and what is made of it.
+
+mod assemble;
+mod attribute;
+mod launch;
+mod scenario;
+mod session;
+mod sockets;
+mod witness;
+
+pub use session::{Options, RunError, Session};

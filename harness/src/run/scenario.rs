@@ -1,0 +1,248 @@
+//! Launches that checks ask for by themselves: ended in every way, without a prerequisite, with bad input, killed early.
+
+use std::time::{Duration, Instant};
+
+use nix::{errno::Errno, sys::signal::Signal};
+use watertight_fixtures::world::{Call, Fault, Snapshot};
+use watertight_probe::{
+    observation::{Facts, Outcome},
+    plan::{Attempt, End, Planned, Step},
+    sighting::Event,
+};
+use watertight_reports::evidence::{AttemptRecord, Launch, LaunchKind};
+
+use super::{
+    assemble::{Assembled, Common, bare_plan},
+    launch::{Manner, Running},
+    session::{RunError, Session},
+};
+use crate::{
+    planner::{SIDE, instance, provider},
+    request::Request,
+    scenario::{BadInput, Ending, Prerequisite, Scenario},
+};
+
+/// How long after the launch's end anything of it may still be there.
+const SETTLE: Duration = Duration::from_secs(2);
+/// How often a launcher is killed early, and how far the moments are apart.
+const KILLS: u32 = 20;
+const APART: Duration = Duration::from_micros(500);
+
+impl Session<'_> {
+    /// Makes the launch of one scenario.
+    pub(super) fn scenario(&mut self, scenario: Scenario) -> Result<Launch, RunError> {
+        match scenario {
+            Scenario::Ends(ending) => self.ends(ending),
+            Scenario::Hides(prerequisite) => self.hides(prerequisite),
+            Scenario::Refuses(input) => self.refuses(input),
+            Scenario::KilledEarly => self.killed_early(),
+            Scenario::FailsLate => self.fails_late(),
+            Scenario::Status(status) => {
+                let assembled = self.bare(&scenario.id(), End::Exit(status))?;
+                let mut running = self.start(LaunchKind::Own, assembled, true)?;
+                running.carry_through(&self.site);
+                Ok(running.end())
+            }
+        }
+    }
+
+    /// The launch ends in this way while the workload has lingering processes, and requests open in every state.
+    fn ends(&mut self, ending: Ending) -> Result<Launch, RunError> {
+        let end = match ending {
+            Ending::Exit => End::Exit(0),
+            Ending::WorkloadKilled => End::Signal(Signal::SIGKILL as i32),
+            Ending::Terminate | Ending::Interrupt | Ending::HangUp | Ending::Kill => End::Stay,
+        };
+        let id = Scenario::Ends(ending).id();
+        let mut assembled = self.bare(&id, end)?;
+        self.add_lingering(&mut assembled);
+        let before = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
+        let mut running = self.start(LaunchKind::Own, assembled, true)?;
+        running.carry_through(&self.site);
+        let signal = match ending {
+            Ending::Exit | Ending::WorkloadKilled => None,
+            Ending::Terminate => Some(Signal::SIGTERM),
+            Ending::Interrupt => Some(Signal::SIGINT),
+            Ending::HangUp => Some(Signal::SIGHUP),
+            Ending::Kill => Some(Signal::SIGKILL),
+        };
+        if let Some(signal) = signal {
+            running.signal(signal).map_err(RunError::Look)?;
+        }
+        let mut launch = running.end();
+        self.settle(&mut launch, &before)?;
+        self.count_upstream(&mut launch);
+        Ok(launch)
+    }
+
+    /// Processes that try to outlive everything: one by itself, and one for each relay and state of a request.
+    fn add_lingering(&self, assembled: &mut Assembled) {
+        let run = &self.site.secrets.run;
+        let launch = assembled.plan.launch.clone();
+        let comm = format!("l{}", &run.attempt(&launch, "lingering").to_string()[..14]);
+        let mut add = |name: &str, holding| {
+            let id = format!("lingering/{name}");
+            let nonce = run.attempt(&launch, &id);
+            let attempt = Attempt::Linger { comm: comm.clone(), holding };
+            assembled.plan.attempts.push(Planned { id: id.clone(), nonce, deadline_ms: 4_000, attempt: attempt.clone() });
+            let record =
+                AttemptRecord { nonce, attempt, evil: None, began: false, observation: None, sightings: vec![] };
+            assembled.records.insert(id, record);
+        };
+        add("alone", None);
+        for (relay, endpoint) in [("provider", provider()), ("instance", instance())] {
+            for state in ["pending", "incomplete", "streaming"] {
+                let name = format!("{relay}-{state}");
+                let id = format!("lingering/{name}");
+                let nonce = run.attempt(&launch, &id);
+                let side = run.attempt(&launch, &format!("{id}{SIDE}"));
+                let request = match relay {
+                    "provider" => Request::chat(),
+                    _ => Request::new("POST", "/api/v1/messages").body("{}"),
+                };
+                let mut steps = match state {
+                    "pending" => request.mode(nonce, "pending").send(),
+                    "incomplete" => request.mode(nonce, "pending").missing_body(1000).send(),
+                    _ => request.mode(nonce, "stream").send(),
+                };
+                let wait = match relay {
+                    "provider" => Request::models(),
+                    _ => Request::new("GET", "/api/v1/context"),
+                };
+                steps.push(Step::Await(wait.mode(side, format!("await {nonce}")).send()));
+                add(&name, Some((endpoint.clone(), steps)));
+            }
+        }
+    }
+
+    /// Counts the upstream connections of the launch's requests: those that came, and those that stay.
+    fn count_upstream(&self, launch: &mut Launch) {
+        let ledger = self.site.ledger();
+        let deadline = Instant::now() + SETTLE;
+        let (mut came, mut stayed) = (0, 0);
+        for (id, record) in &launch.attempts {
+            let Some(fixture) = ["provider", "instance"].into_iter().find(|fixture| id.contains(fixture)) else {
+                continue;
+            };
+            let arrived = ledger.snapshot().iter().any(|one| {
+                one.fixture == fixture && one.nonces.contains(&record.nonce) && matches!(one.event, Event::Request { .. })
+            });
+            came += u32::from(arrived);
+            ledger.wait_live_blocking(fixture, Some(record.nonce), 0, deadline);
+            stayed += ledger.live(fixture, Some(record.nonce));
+        }
+        launch.outside.insert("upstream_before".into(), came.to_string());
+        launch.outside.insert("upstream_after".into(), stayed.to_string());
+    }
+
+    /// Waits until nothing of the launch is there any more, or has been for too long; records what is left, and removes it.
+    fn settle(&self, launch: &mut Launch, before: &Snapshot) -> Result<(), RunError> {
+        let deadline = Instant::now() + SETTLE;
+        let lingering = launch.attempts.values().filter(|record| {
+            let outcome = record.observation.as_ref().map(|observation| &observation.outcome);
+            matches!(outcome, Some(Outcome::Found { facts: Facts::Lingering { .. } }))
+        });
+        launch.outside.insert("lingering_before".into(), lingering.count().to_string());
+        let left = loop {
+            let now = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
+            let mut left = Snapshot::diff(before, &now);
+            left.retain(|line| !line.starts_with("no more: "));
+            // The kernel takes a killed process's mounts and sockets down a moment after it is gone.
+            if left.is_empty() || Instant::now() >= deadline {
+                break left;
+            }
+            self.site.world.wait_for_an_end(deadline).map_err(RunError::Look)?;
+        };
+        launch.left.extend(left);
+        launch.outside.insert("settled".into(), "yes".into());
+        self.site.world.sweep().map_err(RunError::Look)?;
+        Ok(())
+    }
+
+    fn hides(&mut self, prerequisite: Prerequisite) -> Result<Launch, RunError> {
+        let id = Scenario::Hides(prerequisite).id();
+        let assembled = self.bare(&id, End::Exit(0))?;
+        let argv = self.target.argv(&self.words(&assembled, true)?)?;
+        let manner = Manner { faults: vec![fault(prerequisite)], ..self.manner() };
+        let mut launch = self.brief(argv, assembled, manner)?;
+        let needed = if self.target.needs.contains(&prerequisite) { "yes" } else { "no" };
+        launch.outside.insert("needed".into(), needed.into());
+        Ok(launch)
+    }
+
+    fn refuses(&mut self, input: BadInput) -> Result<Launch, RunError> {
+        let id = Scenario::Refuses(input).id();
+        let assembled = self.bare(&id, End::Exit(0))?;
+        let words = self.words(&assembled, true)?;
+        let edit = self.target.refuses.get(&input);
+        let argv = match edit {
+            Some(edit) => self.target.edited_argv(edit, &words)?,
+            None => self.target.argv(&words)?,
+        };
+        let mut launch = self.brief(argv, assembled, self.manner())?;
+        launch.outside.insert("declared".into(), if edit.is_some() { "yes" } else { "no" }.into());
+        Ok(launch)
+    }
+
+    /// The workload's program does not exist: the launch fails when its sockets listen already.
+    fn fails_late(&mut self) -> Result<Launch, RunError> {
+        let assembled = self.bare(&Scenario::FailsLate.id(), End::Exit(0))?;
+        let mut words = self.words(&assembled, true)?;
+        words.probe = vec!["/nonexistent/watertight".into()];
+        let argv = self.target.argv(&words)?;
+        let before = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
+        let mut launch = self.brief(argv, assembled, self.manner())?;
+        self.settle(&mut launch, &before)?;
+        Ok(launch)
+    }
+
+    fn killed_early(&mut self) -> Result<Launch, RunError> {
+        let before = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
+        let id = Scenario::KilledEarly.id();
+        let kills = KILLS * self.options.soak.max(1);
+        let mut last = None;
+        for kill in 0..kills {
+            let assembled = self.bare(&id, End::Stay)?;
+            let running = self.start(LaunchKind::Own, assembled, true)?;
+            // Not a wait for something: the moment itself is what is tried.
+            running.ends_by(Instant::now() + APART * (kill % KILLS));
+            running.signal(Signal::SIGKILL).map_err(RunError::Look)?;
+            last = Some(running.end());
+        }
+        let mut launch = match last {
+            Some(launch) => launch,
+            None => self.start(LaunchKind::Own, self.bare(&id, End::Exit(0))?, true)?.end(),
+        };
+        launch.outside.insert("kills".into(), kills.to_string());
+        self.settle(&mut launch, &before)?;
+        Ok(launch)
+    }
+
+    /// A launch of which only its start and its own end matter.
+    fn brief(&self, argv: Vec<String>, assembled: Assembled, manner: Manner) -> Result<Launch, RunError> {
+        let mut running =
+            Running::start(&self.site, LaunchKind::Own, argv, assembled, manner).map_err(RunError::Control)?;
+        running.carry_through(&self.site);
+        let launch = running.end();
+        self.site.world.sweep().map_err(RunError::Look)?;
+        Ok(launch)
+    }
+
+    fn bare(&self, id: &str, end: End) -> Result<Assembled, RunError> {
+        let run = &self.site.secrets.run;
+        let common = Common { kind: LaunchKind::Own, id, layout: &self.layout, run, bearer: self.bearer(), end };
+        Ok(Assembled { plan: bare_plan(id, &common)?, records: Default::default() })
+    }
+}
+
+/// How a prerequisite is hidden: the calls that need it fail as they do where the kernel forbids it.
+fn fault(prerequisite: Prerequisite) -> Fault {
+    let (call, errno) = match prerequisite {
+        Prerequisite::UserNamespaces => (Call::NewUser, Errno::EPERM),
+        Prerequisite::NetworkNamespaces => (Call::NewNet, Errno::EPERM),
+        Prerequisite::Mounts => (Call::Mount, Errno::EPERM),
+        Prerequisite::Seccomp => (Call::Seccomp, Errno::EINVAL),
+        Prerequisite::NoNewPrivs => (Call::NoNewPrivs, Errno::EINVAL),
+    };
+    Fault::Refuse { call, errno: errno as i32 }
+}

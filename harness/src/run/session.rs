@@ -1,0 +1,218 @@
+//! One run against one target: controls, the target, controls again, then the launches that checks ask for by themselves.
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use watertight_fixtures::world::{PROGRAMS, SpawnError, WORKSPACE};
+use watertight_probe::{
+    plan::{BearerAt, End},
+    wire::{self, PlanError},
+};
+use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
+
+use super::{
+    assemble::{Assembled, Common, assemble},
+    attribute::attribute,
+    launch::{Manner, Running},
+};
+use crate::{
+    check::Check,
+    planner::{Allocator, Layout},
+    scenario::Scenario,
+    site::{Site, SiteError},
+    target::{Target, TargetError, Words},
+};
+
+/// How a run is to go.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// This program, as the machine sees it.
+    pub program: PathBuf,
+    /// Launch the target as the world's root.
+    pub as_root: bool,
+    /// How often launches are repeated to look for races.
+    pub soak: u32,
+}
+
+/// Why a run could not be made. Nothing is judged then.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error("a control could not be started: {0}")]
+    Control(SpawnError),
+    #[error("cannot look at what a launch left: {0}")]
+    Look(std::io::Error),
+}
+
+/// A run under way.
+pub struct Session<'a> {
+    pub(super) target: &'a Target,
+    pub(super) options: &'a Options,
+    pub(super) site: Site,
+    pub(super) layout: Layout,
+    pub(super) launches: Vec<Launch>,
+    allocator: Allocator,
+    checks: &'a [&'static Check],
+    progress: &'a mut dyn FnMut(&str),
+}
+
+impl<'a> Session<'a> {
+    /// Runs `checks` against `target`. `progress` is told what is being done, in a few words.
+    pub fn run(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+        progress: &'a mut dyn FnMut(&str),
+    ) -> Result<(Evidence, Layout), RunError> {
+        progress("making the world");
+        let mut site = Site::up(&options.program)?;
+        site.bearer_variable = target.bearer_variable.clone();
+        let layout = site.layout()?;
+        let allocator = Allocator::default();
+        let mut session = Self { target, options, site, layout, launches: vec![], allocator, checks, progress };
+        session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
+        session.main()?;
+        session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
+        session.scenarios()?;
+        session.finish()
+    }
+
+    fn controls(&mut self, when: &str, user: LaunchKind, root: LaunchKind) -> Result<(), RunError> {
+        (self.progress)(&format!("controls {when}"));
+        for (kind, id, as_root) in
+            [(user, format!("control-{when}"), false), (root, format!("root-{when}"), true)]
+        {
+            for assembled in self.assemble(kind, &id, End::Exit(0))? {
+                let argv = self.probe_words(&assembled)?;
+                let manner = Manner { as_root, ..Manner::default() };
+                let mut running = Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)?;
+                running.carry_through(&self.site);
+                self.launches.push(running.end());
+            }
+        }
+        Ok(())
+    }
+
+    /// The target's own launches, with a second spawn beside the first so that one's bearer can be tried on the other.
+    fn main(&mut self) -> Result<(), RunError> {
+        (self.progress)("target");
+        let mut beside = vec![];
+        for assembled in self.assemble(LaunchKind::Second, "second", End::Stay)? {
+            let mut running = self.start(LaunchKind::Second, assembled, true)?;
+            running.carry_through(&self.site);
+            beside.push(running);
+        }
+        self.layout.second_bearer = beside.first().and_then(Running::bearer);
+        for assembled in self.assemble(LaunchKind::Target, "target", End::Exit(0))? {
+            self.through(LaunchKind::Target, assembled, true)?;
+        }
+        for assembled in self.assemble(LaunchKind::NoInstance, "no-instance", End::Exit(0))? {
+            self.through(LaunchKind::NoInstance, assembled, false)?;
+        }
+        for mut running in beside {
+            running.stop();
+            self.launches.push(running.end());
+        }
+        Ok(())
+    }
+
+    fn scenarios(&mut self) -> Result<(), RunError> {
+        let wanted: BTreeSet<Scenario> = self.checks.iter().flat_map(|check| check.scenarios).copied().collect();
+        for scenario in wanted {
+            (self.progress)(&scenario.id());
+            let launch = self.scenario(scenario)?;
+            self.launches.push(launch);
+        }
+        Ok(())
+    }
+
+    /// One launch of the target from its start to its own end.
+    fn through(&mut self, kind: LaunchKind, assembled: Assembled, with_instance: bool) -> Result<(), RunError> {
+        let mut running = self.start(kind, assembled, with_instance)?;
+        if running.greet(&self.site) {
+            running.look_at_sockets(&self.site);
+            running.go();
+            running.attend();
+        }
+        let mut launch = running.end();
+        launch.outside.insert("workspace".into(), WORKSPACE.into());
+        self.launches.push(launch);
+        Ok(())
+    }
+
+    pub(super) fn start(
+        &self,
+        kind: LaunchKind,
+        assembled: Assembled,
+        with_instance: bool,
+    ) -> Result<Running, RunError> {
+        let argv = self.target.argv(&self.words(&assembled, with_instance)?)?;
+        let manner = self.manner();
+        Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)
+    }
+
+    pub(super) fn manner(&self) -> Manner {
+        let environment = self.target.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Manner { as_root: self.options.as_root, environment, ..Manner::default() }
+    }
+
+    fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
+        let bearer = self.bearer();
+        let common = Common { kind, id, layout: &self.layout, run: &self.site.secrets.run, bearer, end };
+        let launches = assemble(&common, self.checks, &mut self.allocator)?;
+        let wanted = self.allocator.take();
+        self.site.open(wanted)?;
+        Ok(launches)
+    }
+
+    pub(super) fn bearer(&self) -> Option<BearerAt> {
+        self.target.bearer_variable.clone().map(BearerAt::Env)
+    }
+
+    fn probe_words(&self, assembled: &Assembled) -> Result<Vec<String>, PlanError> {
+        let plan = wire::encode_plan(&assembled.plan)?;
+        Ok(vec![program(), "probe".into(), "--plan".into(), plan])
+    }
+
+    pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, PlanError> {
+        let values = [
+            ("watertight", program()),
+            ("provider_url", "http://provider.test/v1".to_owned()),
+            ("instance_url", "http://instance.test".to_owned()),
+            ("key_file", self.site.plants.key_file.display().to_string()),
+            ("workspace", WORKSPACE.to_owned()),
+            ("sockets", crate::site::SOCKETS.to_owned()),
+        ];
+        Ok(Words { probe: self.probe_words(assembled)?, values: values.into(), with_instance })
+    }
+
+    /// Takes the site down and gives everything that was seen outside to its attempt.
+    fn finish(self) -> Result<(Evidence, Layout), RunError> {
+        (self.progress)("judging");
+        let Self { site, layout, mut launches, .. } = self;
+        let banners = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
+        let secrets = [("provider-key".to_owned(), site.secrets.provider_key.clone())].into();
+        let run = site.secrets.run.clone();
+        let down = site.down()?;
+        let mut sightings = down.ledger.snapshot();
+        sightings.extend(down.frames);
+        let unattributed = attribute(&mut launches, sightings, &run);
+        let mut gaps = vec![];
+        if down.lost > 0 {
+            gaps.push(format!("the capture lost {} frames", down.lost));
+        }
+        if down.ledger.overflowed() {
+            gaps.push(format!("the ledger lost {} entries", down.ledger.dropped()));
+        }
+        Ok((Evidence { launches, secrets, banners, unattributed, gaps }, layout))
+    }
+}
+
+/// This program as it lies in the world.
+fn program() -> String {
+    format!("{PROGRAMS}/watertight")
+}

@@ -1,0 +1,54 @@
+//! The relays' Unix sockets of a running launch: found in the launcher's own files, looked at and knocked on.
+
+use std::{
+    fs, io,
+    os::unix::fs::{FileTypeExt, MetadataExt},
+    path::{Path, PathBuf},
+};
+
+use watertight_reference::launch::socket_directory;
+use watertight_reports::evidence::Socket;
+
+use crate::{
+    site::Site,
+    sys,
+};
+
+/// A user of the world that no launch is for.
+const OTHER_USER: u32 = 1778;
+const PERMISSIONS: u32 = 0o7777;
+
+/// Every socket in the directory of the relays that the process `launcher` holds.
+pub fn look(site: &Site, launcher: i32) -> io::Result<Vec<Socket>> {
+    let directory = socket_directory(launcher as u32)?;
+    let owner = site.world.agent_owner();
+    let mut sockets = vec![];
+    for entry in fs::read_dir(&directory)? {
+        let path = entry?.path();
+        if fs::symlink_metadata(&path)?.file_type().is_socket() {
+            sockets.push(socket(site, launcher, &directory, &path, owner)?);
+        }
+    }
+    sockets.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(sockets)
+}
+
+fn socket(site: &Site, launcher: i32, directory: &Path, path: &Path, owner: u32) -> io::Result<Socket> {
+    let (file, parent) = (fs::symlink_metadata(path)?, fs::symlink_metadata(directory)?);
+    let inside = inside(launcher, path);
+    let answers = |uid: u32| sys::connects_as(launcher, uid, &inside);
+    Ok(Socket {
+        path: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+        mode: file.mode() & PERMISSIONS,
+        directory_mode: parent.mode() & PERMISSIONS,
+        owned_by_user: file.uid() == owner && parent.uid() == owner,
+        answers_user: answers(owner)?,
+        // An ordinary user's world has one user: there is no other to knock as.
+        answers_others: site.world.is_roots() && answers(OTHER_USER)?,
+    })
+}
+
+/// The path as the launcher itself sees it.
+fn inside(launcher: i32, path: &Path) -> PathBuf {
+    path.strip_prefix(format!("/proc/{launcher}/root")).map_or_else(|_| path.to_owned(), |rest| Path::new("/").join(rest))
+}

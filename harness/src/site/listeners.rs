@@ -1,0 +1,132 @@
+//! Opens what checks want to be there: canaries on the host side, at addresses, names and paths of their own.
+
+use std::{
+    fs, io,
+    net::{TcpListener, UdpSocket},
+    os::{
+        fd::OwnedFd,
+        linux::net::SocketAddrExt,
+        unix::{
+            fs::{PermissionsExt, chown},
+            net::{SocketAddr as UnixSocketAddr, UnixDatagram, UnixListener},
+        },
+    },
+    path::Path,
+};
+
+use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket};
+use std::os::fd::AsRawFd;
+use watertight_probe::plan::{UnixAddress, UnixKind};
+
+use super::up::{Site, SiteError};
+use crate::planner::Wanted;
+
+pub const TCP: &str = "canary-tcp";
+pub const UDP: &str = "canary-udp";
+pub const UNIX: &str = "canary-unix";
+/// The canaries, each with a banner of its own.
+pub const CANARIES: [&str; 3] = [TCP, UDP, UNIX];
+
+/// A socket that is open and not served yet.
+enum Opened {
+    Tcp(TcpListener),
+    Udp(UdpSocket),
+    Stream(UnixListener),
+    Datagram(UnixDatagram),
+    Seqpacket(OwnedFd),
+    Handing(UnixListener, OwnedFd),
+}
+
+impl Site {
+    /// Opens and serves everything of `wanted`. Anything that cannot be opened is an error: a canary that is not there hears nothing.
+    pub fn open(&mut self, wanted: Vec<Wanted>) -> Result<(), SiteError> {
+        let owner = self.world.agent_owner();
+        let open = |wanted: &Wanted| {
+            let what = format!("{wanted:?}");
+            opened(wanted, owner).map_err(|source| SiteError::Canary { what, source })
+        };
+        let opened: Vec<Opened> = self
+            .world
+            .in_host_files(|| wanted.iter().map(open).collect::<Result<_, _>>())
+            .map_err(|source| SiteError::Enter { source })??;
+        for socket in opened {
+            self.serve(socket)?;
+        }
+        Ok(())
+    }
+
+    fn serve(&self, socket: Opened) -> Result<(), SiteError> {
+        let banner = |fixture: &str| self.secrets.banner(fixture);
+        match socket {
+            Opened::Tcp(listener) => self.servers().canary_tcp(TCP, listener, &banner(TCP))?,
+            Opened::Udp(socket) => self.servers().canary_udp(UDP, socket, &banner(UDP), None)?,
+            Opened::Stream(listener) => self.servers().canary_unix(UNIX, listener, &banner(UNIX))?,
+            Opened::Datagram(socket) => self.servers().canary_unix_datagram(UNIX, socket, &banner(UNIX))?,
+            Opened::Seqpacket(socket) => self.servers().canary_unix_seqpacket(UNIX, socket, &banner(UNIX))?,
+            Opened::Handing(listener, inside) => {
+                self.servers().canary_unix_rights(UNIX, listener, &banner(UNIX), inside)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn opened(wanted: &Wanted, owner: u32) -> io::Result<Opened> {
+    Ok(match wanted {
+        Wanted::Tcp(address) => Opened::Tcp(TcpListener::bind(address)?),
+        Wanted::Udp(address) => Opened::Udp(UdpSocket::bind(address)?),
+        Wanted::Unix(address, UnixKind::Stream) => Opened::Stream(stream(address, owner)?),
+        Wanted::Unix(address, UnixKind::Datagram) => {
+            let socket = match address {
+                UnixAddress::Path(path) => UnixDatagram::bind(prepared(path)?)?,
+                UnixAddress::Abstract(name) => UnixDatagram::bind_addr(&UnixSocketAddr::from_abstract_name(name)?)?,
+            };
+            give(address, owner)?;
+            Opened::Datagram(socket)
+        }
+        Wanted::Unix(address, UnixKind::Seqpacket) => {
+            let socket = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
+            let name = match address {
+                UnixAddress::Path(path) => UnixAddr::new(prepared(path)?)?,
+                UnixAddress::Abstract(name) => UnixAddr::new_abstract(name.as_bytes())?,
+            };
+            bind(socket.as_raw_fd(), &name)?;
+            listen(&socket, Backlog::MAXCONN)?;
+            give(address, owner)?;
+            Opened::Seqpacket(socket)
+        }
+        Wanted::Handing(address) => {
+            let listener = stream(address, owner)?;
+            // Made on the host side: whoever gets it speaks from there.
+            let inside = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+            Opened::Handing(listener, inside)
+        }
+    })
+}
+
+fn stream(address: &UnixAddress, owner: u32) -> io::Result<UnixListener> {
+    let listener = match address {
+        UnixAddress::Path(path) => UnixListener::bind(prepared(path)?)?,
+        UnixAddress::Abstract(name) => UnixListener::bind_addr(&UnixSocketAddr::from_abstract_name(name)?)?,
+    };
+    give(address, owner)?;
+    Ok(listener)
+}
+
+/// Makes the directories of a daemon's socket, as its package would have.
+fn prepared(path: &str) -> io::Result<&Path> {
+    let path = Path::new(path);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    Ok(path)
+}
+
+/// Everybody may connect: what stops a workload must be the sandbox.
+fn give(address: &UnixAddress, owner: u32) -> io::Result<()> {
+    if let UnixAddress::Path(path) = address {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777))?;
+        chown(path, Some(owner), Some(owner))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! What a careless launcher leaves for its workload: open descriptors of every kind, secrets in the environment, files.
+
+use std::{
+    fs, io,
+    net::{TcpListener, UdpSocket},
+    os::{
+        fd::OwnedFd,
+        unix::{
+            fs::{PermissionsExt, chown},
+            net::UnixStream,
+        },
+    },
+    path::PathBuf,
+};
+
+use nix::{
+    sys::{
+        eventfd::{EfdFlags, EventFd},
+        memfd::{MFdFlags, memfd_create},
+        socket::{AddressFamily, SockFlag, SockType, socket},
+    },
+    unistd::pipe,
+};
+use watertight_fixtures::world::{HOME, Key, PROGRAMS, Spawn, WORKSPACE, World};
+
+use super::{secrets::Secrets, up::Site};
+
+/// The first number of a planted descriptor.
+const FIRST: i32 = 17;
+/// Where a launch finds the sockets of relays that are ours.
+pub const SOCKETS: &str = "/run/user/1777/relays";
+/// A group that only the launcher is in.
+pub const GROUP: u32 = 4242;
+
+/// Where the planted files are.
+#[derive(Clone, Debug)]
+pub struct Plants {
+    pub closed_file: PathBuf,
+    pub group_file: Option<PathBuf>,
+    pub set_user_id: Option<PathBuf>,
+    pub key_file: PathBuf,
+}
+
+impl Plants {
+    /// Plants the files of one world.
+    pub fn plant(world: &World, secrets: &Secrets) -> io::Result<Self> {
+        let roots = world.is_roots();
+        let owner = world.agent_owner();
+        let plants = Self {
+            closed_file: "/run/watertight-closed".into(),
+            group_file: roots.then(|| "/run/watertight-group".into()),
+            set_user_id: roots.then(|| "/run/watertight-suid/watertight".into()),
+            key_file: format!("{HOME}/.config/provider/key").into(),
+        };
+        let agent = |path: &str, text: &str, mode: u32| {
+            fs::write(path, text)?;
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+            chown(path, Some(owner), Some(owner))
+        };
+        world.in_host_files(|| {
+            fs::write(&plants.closed_file, &secrets.marker)?;
+            fs::set_permissions(&plants.closed_file, fs::Permissions::from_mode(0o000))?;
+            if let Some(path) = &plants.group_file {
+                fs::write(path, &secrets.marker)?;
+                chown(path, Some(0), Some(GROUP))?;
+                fs::set_permissions(path, fs::Permissions::from_mode(0o640))?;
+            }
+            if let Some(path) = &plants.set_user_id {
+                fs::create_dir_all(path.with_file_name(""))?;
+                fs::copy(format!("{PROGRAMS}/watertight"), path)?;
+                fs::set_permissions(path, fs::Permissions::from_mode(0o4755))?;
+            }
+            for directory in [format!("{HOME}/.config"), format!("{HOME}/.config/provider"), SOCKETS.to_owned()] {
+                fs::create_dir_all(&directory)?;
+                fs::set_permissions(&directory, fs::Permissions::from_mode(0o700))?;
+                chown(&directory, Some(owner), Some(owner))?;
+            }
+            agent(&plants.key_file.display().to_string(), &secrets.provider_key, 0o600)?;
+            agent(&format!("{WORKSPACE}/marker"), &format!("file-{}", secrets.marker), 0o644)
+        })??;
+        Ok(plants)
+    }
+}
+
+impl Plants {
+    /// Gives a launch what its user has, and everything that a careless launcher leaves.
+    pub fn into_spawn(site: &Site, spawn: &mut Spawn) -> io::Result<()> {
+        let usual = [
+            ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+            ("HOME", HOME),
+            ("USER", "agent"),
+            ("LOGNAME", "agent"),
+            ("LANG", "C.UTF-8"),
+            ("TERM", "dumb"),
+            ("XDG_RUNTIME_DIR", "/run/user/1777"),
+            ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1777/bus"),
+            ("DOCKER_HOST", "unix:///run/docker.sock"),
+            ("SSH_AUTH_SOCK", "/tmp/ssh-agent.sock"),
+        ];
+        spawn.env.extend(usual.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        spawn.env.push(("WATERTIGHT_MARKER".into(), site.secrets.marker_environment()));
+        let planted = site.secrets.planted.iter();
+        spawn.env.extend(planted.map(|(name, value)| ((*name).to_owned(), value.clone())));
+        spawn.planted = planted_descriptors(&site.world)?;
+        if site.world.is_roots() {
+            spawn.groups = vec![GROUP];
+        }
+        let payload = site.secrets.marker.clone();
+        spawn.key = Some(Key { description: "watertight".into(), payload });
+        Ok(())
+    }
+}
+
+/// One open descriptor of each kind that a launcher has been seen to leave (catalogue D08), made on the host side.
+fn planted_descriptors(world: &World) -> io::Result<Vec<(i32, OwnedFd)>> {
+    let made: Vec<OwnedFd> = world.in_host_files(|| -> io::Result<Vec<OwnedFd>> {
+        let (read, write) = pipe()?;
+        let (pair, _other) = UnixStream::pair()?;
+        let inet = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None)?;
+        Ok(vec![
+            fs::File::open("/run/watertight-closed")?.into(),
+            fs::File::open("/")?.into(),
+            read,
+            write,
+            pair.into(),
+            inet,
+            TcpListener::bind("127.0.0.1:0")?.into(),
+            UdpSocket::bind("127.0.0.1:0")?.into(),
+            memfd_create(c"watertight", MFdFlags::empty())?,
+            EventFd::from_flags(EfdFlags::empty())?.into(),
+            fs::File::open("/proc/self/ns/net")?.into(),
+            fs::File::open("/proc/self/ns/mnt")?.into(),
+        ])
+    })??;
+    Ok(made.into_iter().enumerate().map(|(index, fd)| (FIRST + index as i32, fd)).collect())
+}

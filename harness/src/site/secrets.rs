@@ -1,0 +1,73 @@
+//! The synthetic secrets of one run, and the digests by which the probe looks for them.
+
+use std::{fs::File, io, io::Read};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use sha2::{Digest, Sha256};
+use watertight_probe::{nonce::RunNonce, plan::Needle};
+
+/// Everything secret in one run. All of it is made up for the run and worthless after it.
+pub struct Secrets {
+    pub run: RunNonce,
+    /// What the provider takes.
+    pub provider_key: String,
+    /// Stands in files that may be read only by some.
+    pub marker: String,
+    /// The launcher's environment: name and value.
+    pub planted: Vec<(&'static str, String)>,
+}
+
+impl Secrets {
+    /// New ones, from the kernel's random numbers.
+    pub fn new() -> io::Result<Self> {
+        let mut bytes = [0; 32];
+        File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+        let run = RunNonce::from_bytes(bytes);
+        let provider_key = format!("sk-wt-{}", &run.secret("provider-key")[..40]);
+        let marker = run.secret("marker");
+        let planted = ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "WATERTIGHT_PLANTED"]
+            .map(|name| (name, format!("planted-{}", &run.secret(name)[..40])));
+        Ok(Self { run, provider_key, marker, planted: planted.to_vec() })
+    }
+
+    /// What a canary says on contact.
+    pub fn banner(&self, fixture: &str) -> String {
+        format!("wt-banner:{}", self.run.secret(&format!("banner {fixture}")))
+    }
+
+    /// The key in the spellings that a careless program leaves it in, and the markers that show that the search sees.
+    pub fn key_needles(&self) -> Vec<Needle> {
+        let key = self.provider_key.as_bytes();
+        let reversed: Vec<u8> = key.iter().rev().copied().collect();
+        let (first, second) = key.split_at(key.len() / 2);
+        vec![
+            needle("key", key),
+            needle("key-base64", BASE64_STANDARD.encode(key).trim_end_matches('=').as_bytes()),
+            needle("key-hex", hex::encode(key).as_bytes()),
+            needle("key-reversed", &reversed),
+            needle("key-first-half", first),
+            needle("key-second-half", second),
+            needle("marker-file", format!("file-{}", self.marker).as_bytes()),
+            needle("marker-environment", self.marker_environment().as_bytes()),
+        ]
+    }
+
+    /// Value of `WATERTIGHT_MARKER`, which every launch hands in on purpose.
+    pub fn marker_environment(&self) -> String {
+        format!("environment-{}", self.marker)
+    }
+
+    /// What is planted in the launcher's environment.
+    pub fn planted_needles(&self) -> Vec<Needle> {
+        self.planted.iter().map(|(name, value)| needle(name, value.as_bytes())).collect()
+    }
+}
+
+fn needle(name: &str, bytes: &[u8]) -> Needle {
+    Needle {
+        name: name.to_owned(),
+        len: bytes.len() as u32,
+        sum: bytes.iter().map(|byte| u32::from(*byte)).fold(0, u32::wrapping_add),
+        sha256: hex::encode(Sha256::digest(bytes)),
+    }
+}

@@ -1,0 +1,146 @@
+//! Brings a site up and takes it down again.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, TcpListener},
+    path::Path,
+    time::Instant,
+};
+
+use watertight_fixtures::{
+    ledger::Ledger,
+    servers::{Servers, ServersError, Zone},
+    world::{Capture, Config, HOME, Leftovers, Namespaces, RESOLVER, WORKSPACE, World, WorldError},
+};
+
+use super::{
+    address,
+    listeners::{TCP, UDP},
+    planted::Plants,
+    secrets::Secrets,
+};
+use crate::planner::Layout;
+
+const HTTP: u16 = 80;
+
+/// One world with everything in it.
+pub struct Site {
+    pub world: World,
+    pub secrets: Secrets,
+    pub plants: Plants,
+    pub began: Instant,
+    /// The machine's own network namespace: nothing is let go there.
+    pub machine_net: u64,
+    /// Where the workload of this run finds its bearer.
+    pub bearer_variable: Option<String>,
+    servers: Servers,
+    capture: Capture,
+}
+
+/// Why a site could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    #[error(transparent)]
+    World(#[from] WorldError),
+    #[error(transparent)]
+    Servers(#[from] ServersError),
+    #[error("cannot read random numbers from /dev/urandom: {0}")]
+    Random(io::Error),
+    #[error("cannot work inside the world: {source}")]
+    Enter { source: io::Error },
+    #[error("cannot plant files in the world: {0}")]
+    Plant(io::Error),
+    #[error("cannot open the canary {what}: {source}")]
+    Canary { what: String, source: io::Error },
+}
+
+impl Site {
+    /// Makes the world and starts every fixture that all launches share.
+    pub fn up(program: &Path) -> Result<Self, SiteError> {
+        let began = Instant::now();
+        let mut config = Config::new(program);
+        config.etc.push(("hosts".into(), address::hosts()));
+        let world = World::up(&config)?;
+        let secrets = Secrets::new().map_err(SiteError::Random)?;
+        let capture = Capture::start(&world, began)?;
+        let servers = Servers::new(Ledger::new(began), Zone::default())?;
+        serve_internet(&world, &servers, &secrets)?;
+        let plants = Plants::plant(&world, &secrets).map_err(SiteError::Plant)?;
+        let machine_net = Namespaces::own().map_err(|source| SiteError::Enter { source })?.net;
+        Ok(Self { world, secrets, plants, began, machine_net, bearer_variable: None, servers, capture })
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        self.servers.ledger()
+    }
+
+    pub(super) fn servers(&self) -> &Servers {
+        &self.servers
+    }
+
+    /// What the planner must know of this site.
+    pub fn layout(&self) -> Result<Layout, SiteError> {
+        let link = self.world.on_host(|| nix::net::if_::if_nametoindex("host0"));
+        let link =
+            link.and_then(|index| index.map_err(io::Error::from)).map_err(|source| SiteError::Enter { source })?;
+        Ok(Layout {
+            link,
+            by_root: self.world.is_roots(),
+            resolver: SocketAddr::new(RESOLVER.into(), 53),
+            set_user_id: self.plants.set_user_id.clone(),
+            closed_file: self.plants.closed_file.clone(),
+            group_file: self.plants.group_file.clone(),
+            home: HOME.into(),
+            workspace: WORKSPACE.into(),
+            instance: SocketAddr::new(address::INSTANCE_V4.into(), HTTP),
+            needles: self.secrets.key_needles(),
+            planted: self.secrets.planted_needles(),
+            second_bearer: None,
+        })
+    }
+
+    /// Ends the fixtures and the world. Everything recorded stays with the caller.
+    pub fn down(self) -> Result<Down, SiteError> {
+        let captured = self.capture.stop().map_err(|source| SiteError::Enter { source })?;
+        let ledger = self.servers.ledger().clone();
+        let leftovers = self.world.down()?;
+        self.servers.shutdown();
+        Ok(Down { ledger, frames: captured.frames, lost: captured.lost, leftovers })
+    }
+}
+
+/// What is known when a site is down.
+pub struct Down {
+    pub ledger: Ledger,
+    pub frames: Vec<watertight_probe::sighting::Sighting>,
+    /// Frames that the capture could not keep.
+    pub lost: u64,
+    pub leftovers: Leftovers,
+}
+
+fn serve_internet(world: &World, servers: &Servers, secrets: &Secrets) -> Result<(), SiteError> {
+    let caught = world.catch_all()?;
+    for listener in [caught.tcp4, caught.tcp6] {
+        servers.canary_tcp(TCP, TcpListener::from(listener), &secrets.banner(TCP))?;
+    }
+    for datagrams in [caught.udp4, caught.udp6] {
+        servers.canary_udp_catch_all(UDP, datagrams, &secrets.banner(UDP))?;
+    }
+    let zone = Zone::default();
+    let addresses = [zone.provider, zone.instance].map(|(v4, v6)| [IpAddr::from(v4), IpAddr::from(v6)]);
+    let listen = || -> io::Result<Vec<Vec<TcpListener>>> {
+        let on = |address: &IpAddr| TcpListener::bind(SocketAddr::new(*address, HTTP));
+        addresses.iter().map(|both| both.iter().map(on).collect()).collect()
+    };
+    let listeners = world.on_internet(listen).and_then(|listeners| listeners);
+    let listeners = listeners.map_err(|source| SiteError::Canary { what: "provider and instance".into(), source })?;
+    for (index, both) in listeners.into_iter().enumerate() {
+        for listener in both {
+            match index {
+                0 => servers.provider(listener, &secrets.provider_key)?,
+                _ => servers.instance(listener)?,
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! Manifests: how a sandbox is installed, launched and told what to run, without a word about verdicts.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::{
+    check::Capability,
+    scenario::{BadInput, Prerequisite},
+};
+
+/// One target, as `harness/targets/NAME.toml` describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    pub name: String,
+    /// What it is, in one sentence.
+    pub summary: String,
+    pub route: Route,
+    /// Prints the version, in its first line.
+    pub version: Vec<String>,
+    /// The launch: see [`Words`] for the placeholders.
+    pub launch: LaunchArgv,
+    /// Programs that must be there, with the package that has each.
+    #[serde(default)]
+    pub programs: BTreeMap<String, String>,
+    /// Kernel features without which it must not run anything.
+    #[serde(default)]
+    pub needs: Vec<Prerequisite>,
+    /// Environment of the launch beside the launching user's own.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// Where the workload finds its bearer.
+    #[serde(default)]
+    pub bearer_variable: Option<String>,
+    /// What it does not have, and why.
+    #[serde(default)]
+    pub absent: BTreeMap<Capability, String>,
+    /// How its launch looks with input that it must refuse. Without an entry it has no such input.
+    #[serde(default)]
+    pub refuses: BTreeMap<BadInput, Edit>,
+    /// Whether the probe's processes can be seen from outside, or why not.
+    #[serde(default)]
+    pub unseen: Option<String>,
+    /// A double of the suite: what kind of liar or look-alike.
+    #[serde(default)]
+    pub double: bool,
+}
+
+/// How the declared routes get into the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Route {
+    /// Our relays' Unix sockets, turned into loopback ports by the bridge.
+    Sockets,
+    /// No network at all.
+    None,
+}
+
+/// The words of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchArgv {
+    pub argv: Vec<String>,
+    /// What `{instance}` stands for when there is an instance.
+    #[serde(default)]
+    pub instance: Vec<String>,
+    /// What `{instance}` stands for when there is none.
+    #[serde(default)]
+    pub no_instance: Vec<String>,
+}
+
+/// A change of the launch's words.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// Consecutive words to take out.
+    #[serde(default)]
+    pub remove: Vec<String>,
+    /// Words to put in, where the removed ones were or else before `before`.
+    #[serde(default)]
+    pub add: Vec<String>,
+    #[serde(default)]
+    pub before: Option<String>,
+}
+
+/// What the placeholders of a launch stand for. `{probe}` and `{instance}` stand for several words and stand alone;
+/// `{name}` of `values` may stand inside a word.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    pub probe: Vec<String>,
+    pub values: BTreeMap<&'static str, String>,
+    pub with_instance: bool,
+}
+
+/// Why a manifest cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    #[error("there is no target {0}: `watertight list --targets` names those there are")]
+    Unknown(String),
+    #[error("manifest {name} cannot be read: {source}")]
+    Syntax { name: String, source: Box<toml::de::Error> },
+    #[error("manifest {name}: its argv has no {{probe}}, so nothing of ours would run in it")]
+    NoProbe { name: String },
+    #[error("manifest {name}: the word `{word}` has a placeholder that does not exist")]
+    Placeholder { name: String, word: String },
+    #[error("manifest {name}: the words {words:?} do not stand in its argv")]
+    Edit { name: String, words: Vec<String> },
+}
+
+/// The manifests that come with the program.
+const MANIFESTS: [(&str, &str); 8] = [
+    ("reference", include_str!("../targets/reference.toml")),
+    ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
+    ("open", include_str!("../targets/open.toml")),
+    ("dead", include_str!("../targets/dead.toml")),
+    ("echo", include_str!("../targets/echo.toml")),
+    ("deny-all", include_str!("../targets/deny-all.toml")),
+    ("liar", include_str!("../targets/liar.toml")),
+    ("polite-liar", include_str!("../targets/polite-liar.toml")),
+];
+
+impl Target {
+    /// The names of all targets.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        MANIFESTS.iter().map(|(name, _)| *name)
+    }
+
+    /// The target with this name.
+    pub fn load(name: &str) -> Result<Self, TargetError> {
+        let (_, text) =
+            MANIFESTS.iter().find(|(known, _)| *known == name).ok_or_else(|| TargetError::Unknown(name.to_owned()))?;
+        Self::parse(name, text)
+    }
+
+    /// Reads a manifest.
+    pub fn parse(name: &str, text: &str) -> Result<Self, TargetError> {
+        let target: Self = toml::from_str(text)
+            .map_err(|source| TargetError::Syntax { name: name.to_owned(), source: Box::new(source) })?;
+        if !target.launch.argv.iter().any(|word| word == "{probe}") {
+            return Err(TargetError::NoProbe { name: name.to_owned() });
+        }
+        Ok(target)
+    }
+
+    /// The launch's words with every placeholder replaced.
+    pub fn argv(&self, words: &Words) -> Result<Vec<String>, TargetError> {
+        self.expand(&self.launch.argv, words)
+    }
+
+    /// The same after an edit.
+    pub fn edited_argv(&self, edit: &Edit, words: &Words) -> Result<Vec<String>, TargetError> {
+        let mut argv = self.launch.argv.clone();
+        let missing = |words: &[String]| TargetError::Edit { name: self.name.clone(), words: words.to_vec() };
+        let at = if edit.remove.is_empty() {
+            let before = edit.before.clone().unwrap_or_default();
+            argv.iter().position(|word| *word == before).ok_or_else(|| missing(&[before]))?
+        } else {
+            let at = argv.windows(edit.remove.len()).position(|window| window == edit.remove);
+            let at = at.ok_or_else(|| missing(&edit.remove))?;
+            argv.drain(at..at + edit.remove.len());
+            at
+        };
+        argv.splice(at..at, edit.add.iter().cloned());
+        self.expand(&argv, words)
+    }
+
+    fn expand(&self, argv: &[String], words: &Words) -> Result<Vec<String>, TargetError> {
+        let mut expanded = vec![];
+        for word in argv {
+            match word.as_str() {
+                "{probe}" => expanded.extend(words.probe.iter().cloned()),
+                "{instance}" => {
+                    let part = if words.with_instance { &self.launch.instance } else { &self.launch.no_instance };
+                    for word in part {
+                        expanded.push(self.word(word, words)?);
+                    }
+                }
+                word => expanded.push(self.word(word, words)?),
+            }
+        }
+        Ok(expanded)
+    }
+
+    fn word(&self, word: &str, words: &Words) -> Result<String, TargetError> {
+        let mut text = word.to_owned();
+        for (name, value) in &words.values {
+            text = text.replace(&format!("{{{name}}}"), value);
+        }
+        if text.contains('{') && word.contains('{') {
+            return Err(TargetError::Placeholder { name: self.name.clone(), word: word.to_owned() });
+        }
+        Ok(text)
+    }
+}
+
+impl Route {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sockets => "sockets",
+            Self::None => "none",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words() -> Words {
+        Words {
+            probe: vec!["/w".into(), "probe".into()],
+            values: BTreeMap::from([("workspace", "/home/agent/work".to_owned())]),
+            with_instance: true,
+        }
+    }
+
+    fn target(argv: &str) -> Result<Target, TargetError> {
+        let text = format!(
+            "name = 'x'\nsummary = 's'\nroute = 'none'\nversion = []\n[launch]\nargv = {argv}\ninstance = ['-i', '{{workspace}}']\n"
+        );
+        Target::parse("x", &text)
+    }
+
+    #[test]
+    fn every_manifest_that_comes_with_the_program_can_be_read_and_has_its_own_name() {
+        for name in Target::names() {
+            assert_eq!(Target::load(name).expect(name).name, name);
+        }
+    }
+
+    #[test]
+    fn placeholders_are_replaced_and_unknown_ones_refused() {
+        let argv = target("['a', '--x={workspace}', '{instance}', '{probe}']").expect("valid").argv(&words());
+        let expected = ["a", "--x=/home/agent/work", "-i", "/home/agent/work", "/w", "probe"];
+        assert_eq!(argv.expect("known placeholders"), expected);
+        let unknown = target("['{other}', '{probe}']").expect("valid").argv(&words());
+        assert!(matches!(unknown, Err(TargetError::Placeholder { .. })));
+        assert!(matches!(target("['a']"), Err(TargetError::NoProbe { .. })));
+    }
+
+    #[test]
+    fn an_edit_replaces_or_inserts_words_and_refuses_those_that_are_not_there() {
+        let target = target("['a', '--net', 'none', '{probe}']").expect("valid");
+        let edit = |remove: &[&str], add: &[&str], before: Option<&str>| Edit {
+            remove: remove.iter().map(|word| (*word).to_owned()).collect(),
+            add: add.iter().map(|word| (*word).to_owned()).collect(),
+            before: before.map(str::to_owned),
+        };
+        let replaced = target.edited_argv(&edit(&["--net", "none"], &["--net", "host"], None), &words());
+        assert_eq!(replaced.expect("there"), ["a", "--net", "host", "/w", "probe"]);
+        let inserted = target.edited_argv(&edit(&[], &["-v"], Some("--net")), &words());
+        assert_eq!(inserted.expect("there"), ["a", "-v", "--net", "none", "/w", "probe"]);
+        let missing = target.edited_argv(&edit(&["none", "--net"], &[], None), &words());
+        assert!(matches!(missing, Err(TargetError::Edit { .. })));
+    }
+}

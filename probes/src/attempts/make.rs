@@ -1,0 +1,45 @@
+//! From an attempt of the plan to the function that makes it.
+
+use super::{
+    change, datagram, descriptors, dns, exchange, files, linger, mcp, namespaces, net, network, ports, privileges, raw,
+    scan, unix,
+};
+use crate::{
+    context::{Attempted, Context},
+    plan::Attempt,
+};
+
+/// Makes one attempt, in the process that calls it.
+pub fn make(context: &Context<'_>, attempt: &Attempt) -> Attempted {
+    match attempt {
+        Attempt::Connect { transport, to, source_port } => net::connect(context, *transport, *to, *source_port),
+        Attempt::Send { transport, to, call, source_port, dns } => {
+            datagram::send(context, *transport, *to, *call, *source_port, dns.as_ref())
+        }
+        Attempt::DnsStream { to, query } => dns::over_stream(context, *to, query),
+        Attempt::Resolve { zone } => dns::resolve(context, zone),
+        Attempt::Ping { to, raw: true } => raw::ping(context, *to, raw::PingSocket::Raw),
+        Attempt::Ping { to, raw: false } => raw::ping(context, *to, raw::PingSocket::Ping),
+        Attempt::RawIp { to, protocol } => raw::packet(context, *to, *protocol),
+        Attempt::Frame => raw::frames(context),
+        Attempt::Unix { address, kind } => unix::connect(context, address, *kind),
+        Attempt::Socket { family, kind, protocol } => net::make_socket(*family, *kind, *protocol),
+        Attempt::Descriptors { reach } => descriptors::look(context, *reach),
+        Attempt::Network => network::look(context),
+        Attempt::ChangeNetwork { change } => change::make(context, change),
+        Attempt::Privileges => privileges::look(context),
+        Attempt::NewNamespaces { user, network, mount, by_clone3, reach } => {
+            let wanted = namespaces::Wanted { user: *user, network: *network, mount: *mount, by_clone3: *by_clone3 };
+            namespaces::make(context, wanted, *reach)
+        }
+        Attempt::Mount { over, new_api } => namespaces::mount(context, over, *new_api),
+        Attempt::SetUserId { path } => privileges::set_user_id(context, path),
+        Attempt::Read { path } => files::read(context, path),
+        Attempt::Write { path } => files::write(context, path),
+        Attempt::Scan { needles, roots } => scan::look(context, needles, roots),
+        Attempt::Exchange { to, steps } => exchange::run(context, to, steps),
+        Attempt::Ports { of, from, to } => ports::look(context, *of, *from, *to),
+        Attempt::Mcp { instance } => mcp::talk(context, instance),
+        Attempt::Linger { comm, holding } => linger::start(context, comm, holding.as_ref()),
+    }
+}

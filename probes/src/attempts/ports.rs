@@ -1,0 +1,73 @@
+//! Which ports of a loopback address accept a connection: one blocking connect each, answered by the kernel at once.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    os::fd::OwnedFd,
+};
+
+use super::net;
+use crate::{
+    context::{Attempted, Context, Stop, found, refused},
+    observation::Facts,
+    sys::{
+        self,
+        socket::{self, Address},
+    },
+};
+
+/// How long one connect may block where something drops what is sent.
+const EACH_MILLIS: u32 = 100;
+/// Ports between two notes of where the scan is.
+const NOTE_EVERY: u16 = 256;
+
+/// `Attempt::Ports`.
+pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16) -> Attempted {
+    let mut open = Vec::new();
+    let mut tried = 0;
+    let mut spare = None;
+    for port in from..=to {
+        if port % NOTE_EVERY == 0 || tried == 0 {
+            context.step(&format!("port {port}"));
+        }
+        if is_open(SocketAddr::new(of, port), &mut spare)? {
+            open.push(port);
+        }
+        tried += 1;
+    }
+    Ok(found(Facts::Ports { open, tried }))
+}
+
+/// Linux lets a socket whose connect was refused connect again, which saves making one for every port.
+fn is_open(to: SocketAddr, spare: &mut Option<OwnedFd>) -> Result<bool, Stop> {
+    let address = Address::from(to);
+    // A socket that took this very port as its own is connected to itself; the next one takes another.
+    for _ in 0..4 {
+        let stream = match spare.take() {
+            Some(stream) => stream,
+            None => new_stream(to.ip())?,
+        };
+        match socket::connect(&stream, &address) {
+            Ok(()) if net::is_connected_to_itself(&stream) => {
+                socket::linger_zero(&stream).map_err(refused("setsockopt"))?
+            }
+            Ok(()) => return Ok(true),
+            Err(error) => match sys::errno(&error) {
+                libc::ECONNREFUSED => {
+                    *spare = Some(stream);
+                    return Ok(false);
+                }
+                // Nobody answered.
+                libc::EINPROGRESS | libc::ETIMEDOUT | libc::ECONNRESET => return Ok(false),
+                _ => return Err(refused("connect")(error)),
+            },
+        }
+    }
+    Ok(false)
+}
+
+fn new_stream(of: IpAddr) -> Result<OwnedFd, Stop> {
+    let stream =
+        socket::socket(socket::family_of(of), libc::SOCK_STREAM, libc::IPPROTO_TCP).map_err(refused("socket"))?;
+    socket::limit_sending(&stream, EACH_MILLIS).map_err(refused("setsockopt"))?;
+    Ok(stream)
+}

@@ -1,0 +1,24 @@
+//! The launcher: runs one command in a sandbox whose only ways out are two Unix sockets.
+
+mod checks;
+mod confine;
+mod dev;
+mod endpoints;
+mod environment;
+mod error;
+mod exec;
+mod filter;
+mod identity;
+mod init;
+mod key;
+mod launcher;
+mod outer;
+mod root;
+mod spec;
+
+pub use error::LaunchError;
+pub use launcher::run;
+pub use outer::socket_directory;
+pub use spec::{LaunchSpec, RelayInputs, Secret};
+
+pub(crate) use exec::exec_command;

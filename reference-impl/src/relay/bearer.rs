@@ -1,0 +1,83 @@
+//! The token that a launch's workload presents to the provider relay: worth nothing elsewhere, new for each launch.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq;
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+/// No random bytes could be had, so there is no bearer and no launch.
+#[derive(Debug, Error)]
+#[error("the kernel gave no random bytes for the bearer: {0}")]
+pub struct BearerError(#[from] getrandom::Error);
+
+/// 32 random bytes as 43 characters of base64url. Wiped on drop, absent from `Debug`.
+#[derive(Clone)]
+pub struct Bearer(Zeroizing<String>);
+
+impl Bearer {
+    pub fn generate() -> Result<Self, BearerError> {
+        let mut bytes = Zeroizing::new([0; 32]);
+        getrandom::fill(bytes.as_mut_slice())?;
+        Ok(Self(Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))))
+    }
+
+    /// The token itself, for the file that the workload reads.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The `Authorization` value that the relay expects.
+    pub(crate) fn header(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new([b"Bearer ", self.0.as_bytes()].concat())
+    }
+}
+
+impl fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Bearer(hidden)")
+    }
+}
+
+/// Length first, which is no secret, then every byte whatever the first difference is.
+pub fn equal_in_constant_time(given: &[u8], expected: &[u8]) -> bool {
+    given.len() == expected.len() && bool::from(given.ct_eq(expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearer_is_43_characters_of_base64url_and_differs_every_time() {
+        let (one, two) = (Bearer::generate().expect("random"), Bearer::generate().expect("random"));
+        assert_eq!(one.expose().len(), 43);
+        assert_eq!(URL_SAFE_NO_PAD.decode(one.expose()).expect("base64url").len(), 32);
+        assert_ne!(one.expose(), two.expose());
+    }
+
+    #[test]
+    fn a_bearer_is_not_in_its_debug_text() {
+        let bearer = Bearer::generate().expect("random");
+        assert!(!format!("{bearer:?}").contains(bearer.expose()));
+    }
+
+    #[test]
+    fn only_the_same_bytes_are_equal() {
+        let expected = b"Bearer abc";
+        assert!(equal_in_constant_time(b"Bearer abc", expected));
+        for at in 0..expected.len() {
+            for bit in 0..8 {
+                let mut other = *expected;
+                other[at] ^= 1 << bit;
+                assert!(!equal_in_constant_time(&other, expected), "byte {at} bit {bit}");
+            }
+            assert!(!equal_in_constant_time(&expected[..at], expected), "prefix of {at}");
+        }
+        assert!(!equal_in_constant_time(b"Bearer abcd", expected));
+        assert!(!equal_in_constant_time(b" Bearer abc", expected));
+        assert!(!equal_in_constant_time(b"", expected));
+    }
+}

@@ -1,0 +1,334 @@
+//! One HTTP/1.1 request head, judged byte by byte before hyper sees it: what can be read in two ways is refused, so that
+//! no parser behind us can read it in the other (RFC 9112; catalogue J).
+
+use crate::guards::RelayGuards;
+
+use super::limits::Limits;
+
+/// Why a head is refused. The guard `refuses_head` is asked about each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// A line that ends in LF alone, or a CR elsewhere than before LF.
+    LineEnd,
+    /// A control character other than tab, anywhere: also what no HTTP client sends (TLS, SOCKS).
+    Control,
+    /// Not exactly `METHOD SP TARGET SP VERSION` in visible ASCII.
+    RequestLine,
+    /// Not HTTP/1.1: an older client could not be told that an answer was cut short.
+    Version,
+    /// CONNECT: a relay to one origin has nothing to tunnel.
+    Connect,
+    /// A line that starts with a space or tab (obsolete folding).
+    Folding,
+    /// A name that is no token, a space before the colon, or no colon.
+    HeaderName,
+    /// No Host, two, or one that is no host and port.
+    Host,
+    /// Two Content-Lengths, or one that is not a plain decimal number.
+    ContentLength,
+    /// A Transfer-Encoding that is not exactly `chunked`, or two.
+    TransferEncoding,
+    /// Both Content-Length and Transfer-Encoding.
+    BothFramings,
+    /// An Expect other than `100-continue`.
+    Expectation,
+    /// More bytes or lines than [`Limits`] allows.
+    TooLarge,
+}
+
+/// How the body that follows a head is delimited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    Length(u64),
+    Chunked,
+}
+
+/// What the relay's decisions are made on: the very bytes of the request line, before any URL is made of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub method: String,
+    pub target: String,
+    pub(crate) framing: Framing,
+}
+
+/// What is known of the bytes so far.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Parsed {
+    Incomplete,
+    /// The head and how many bytes it takes.
+    Complete(Head, usize),
+    Refused(Fault),
+}
+
+/// Judges the head at the start of `bytes`. A fault is found as soon as its line is there, not only at the head's end.
+pub fn parse<G: RelayGuards>(bytes: &[u8], limits: &Limits) -> Parsed {
+    match Reader::<G>::new(bytes, limits).read() {
+        Ok(parsed) => parsed,
+        Err(fault) => Parsed::Refused(fault),
+    }
+}
+
+struct Reader<'a, G> {
+    bytes: &'a [u8],
+    limits: &'a Limits,
+    hosts: usize,
+    length: Option<u64>,
+    chunked: bool,
+    guards: std::marker::PhantomData<G>,
+}
+
+impl<'a, G: RelayGuards> Reader<'a, G> {
+    fn new(bytes: &'a [u8], limits: &'a Limits) -> Self {
+        Self { bytes, limits, hosts: 0, length: None, chunked: false, guards: std::marker::PhantomData }
+    }
+
+    fn read(mut self) -> Result<Parsed, Fault> {
+        let mut head = None;
+        let (mut at, mut lines) = (0, 0);
+        while let Some(found) = self.bytes[at..].iter().position(|&byte| byte == b'\n') {
+            let line = self.line(&self.bytes[at..at + found])?;
+            at += found + 1;
+            lines += 1;
+            fault::<G>(at > self.limits.head_bytes || lines > self.limits.headers + 2, Fault::TooLarge)?;
+            match head {
+                None => head = Some(self.request_line(line)?),
+                Some(head) if line.is_empty() => return self.end(head, at),
+                Some(_) => self.header(line)?,
+            }
+        }
+        let rest = &self.bytes[at..];
+        fault::<G>(self.bytes.len() > self.limits.head_bytes, Fault::TooLarge)?;
+        fault::<G>(rest.iter().any(|&byte| byte != b'\r' && is_control(byte)), Fault::Control)?;
+        Ok(Parsed::Incomplete)
+    }
+
+    fn line(&self, raw: &'a [u8]) -> Result<&'a [u8], Fault> {
+        let line = raw.strip_suffix(b"\r");
+        fault::<G>(line.is_none(), Fault::LineEnd)?;
+        let line = line.unwrap_or(raw);
+        fault::<G>(line.contains(&b'\r'), Fault::LineEnd)?;
+        fault::<G>(line.iter().any(|&byte| byte != b'\r' && is_control(byte)), Fault::Control)?;
+        Ok(line)
+    }
+
+    fn request_line(&self, line: &[u8]) -> Result<(String, String), Fault> {
+        let parts: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
+        let plain =
+            parts.len() == 3 && is_token(parts[0]) && !parts[1].is_empty() && parts[1].iter().all(u8::is_ascii_graphic);
+        fault::<G>(!plain, Fault::RequestLine)?;
+        fault::<G>(parts.get(2) != Some(&b"HTTP/1.1".as_slice()), Fault::Version)?;
+        fault::<G>(parts[0] == b"CONNECT", Fault::Connect)?;
+        let text =
+            |part: Option<&&[u8]>| part.map(|part| String::from_utf8_lossy(part).into_owned()).unwrap_or_default();
+        Ok((text(parts.first()), text(parts.get(1))))
+    }
+
+    fn header(&mut self, line: &[u8]) -> Result<(), Fault> {
+        fault::<G>(matches!(line.first(), Some(b' ' | b'\t')), Fault::Folding)?;
+        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
+        let (name, value) = line.split_at(colon);
+        fault::<G>(value.is_empty() || !is_token(name), Fault::HeaderName)?;
+        let value = value.get(1..).unwrap_or_default().trim_ascii();
+        match name.to_ascii_lowercase().as_slice() {
+            b"host" => {
+                self.hosts += 1;
+                fault::<G>(self.hosts > 1 || !is_host(value), Fault::Host)?;
+            }
+            b"content-length" => {
+                let length = decimal(value);
+                fault::<G>(length.is_none() || self.length.is_some(), Fault::ContentLength)?;
+                self.length = length.or(self.length);
+            }
+            b"transfer-encoding" => {
+                fault::<G>(self.chunked || !value.eq_ignore_ascii_case(b"chunked"), Fault::TransferEncoding)?;
+                self.chunked = true;
+            }
+            b"expect" => fault::<G>(!value.eq_ignore_ascii_case(b"100-continue"), Fault::Expectation)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(self, (method, target): (String, String), len: usize) -> Result<Parsed, Fault> {
+        fault::<G>(self.hosts == 0, Fault::Host)?;
+        fault::<G>(self.chunked && self.length.is_some(), Fault::BothFramings)?;
+        let framing = if self.chunked { Framing::Chunked } else { Framing::Length(self.length.unwrap_or(0)) };
+        Ok(Parsed::Complete(Head { method, target, framing }, len))
+    }
+}
+
+fn fault<G: RelayGuards>(found: bool, fault: Fault) -> Result<(), Fault> {
+    if found && G::refuses_head(fault) { Err(fault) } else { Ok(()) }
+}
+
+fn is_control(byte: u8) -> bool {
+    byte != b'\t' && byte.is_ascii_control()
+}
+
+fn is_token(name: &[u8]) -> bool {
+    !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
+}
+
+/// `host[:port]` of letters, digits, `-`, `.`, `_`, or an address in brackets.
+fn is_host(value: &[u8]) -> bool {
+    let (host, port) = match value.iter().rposition(|&byte| byte == b':') {
+        Some(at) if !value.ends_with(b"]") => (&value[..at], &value[at + 1..]),
+        _ => (value, b"0".as_slice()),
+    };
+    let name = host.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(byte));
+    let address = host.strip_prefix(b"[").and_then(|host| host.strip_suffix(b"]"));
+    let address = address.is_some_and(|text| text.iter().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(byte)));
+    !host.is_empty() && (name || address) && decimal(port).is_some_and(|port| port <= 65535)
+}
+
+fn decimal(value: &[u8]) -> Option<u64> {
+    let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    // hyper keeps the highest values for itself; no body is that long.
+    digits.then(|| str::from_utf8(value).ok()?.parse().ok().filter(|&length| length < u64::MAX / 2)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guards::AllUp;
+
+    fn parsed(text: &str) -> Parsed {
+        parse::<AllUp>(text.as_bytes(), &Limits::default())
+    }
+
+    fn with(header: &str) -> Parsed {
+        parsed(&format!("POST /x HTTP/1.1\r\nHost: h\r\n{header}\r\n\r\n"))
+    }
+
+    #[test]
+    fn a_plain_head_gives_its_own_bytes_and_its_framing() {
+        for (header, framing) in [
+            ("A: b", Framing::Length(0)),
+            ("Content-Length: 5", Framing::Length(5)),
+            ("content-length:\t007 ", Framing::Length(7)),
+            ("Transfer-Encoding: Chunked", Framing::Chunked),
+            ("Expect: 100-Continue", Framing::Length(0)),
+            ("X: \u{e9}\tb", Framing::Length(0)),
+        ] {
+            let text = format!("POST /a//b?c%2F#d HTTP/1.1\r\nHost: h\r\n{header}\r\n\r\nREST");
+            let head = Head { method: "POST".into(), target: "/a//b?c%2F#d".into(), framing };
+            assert_eq!(parsed(&text), Parsed::Complete(head, text.len() - 4), "{header}");
+        }
+    }
+
+    #[test]
+    fn every_proper_prefix_of_a_good_head_is_incomplete() {
+        let text = "POST /x HTTP/1.1\r\nHost: h:80\r\nContent-Length: 3\r\n\r\n";
+        for end in 0..text.len() {
+            assert_eq!(parsed(&text[..end]), Parsed::Incomplete, "{end}");
+        }
+    }
+
+    #[test]
+    fn every_request_line_that_is_not_exactly_three_parts_is_refused() {
+        for (line, fault) in [
+            ("", Fault::RequestLine),
+            ("GET", Fault::RequestLine),
+            ("GET /", Fault::RequestLine),
+            ("GET  / HTTP/1.1", Fault::RequestLine),
+            ("GET /  HTTP/1.1", Fault::RequestLine),
+            ("GET / HTTP/1.1 ", Fault::RequestLine),
+            (" GET / HTTP/1.1", Fault::RequestLine),
+            ("GET\t/\tHTTP/1.1", Fault::RequestLine),
+            ("GET /a b HTTP/1.1", Fault::RequestLine),
+            ("GET /\u{e9} HTTP/1.1", Fault::RequestLine),
+            ("G(T / HTTP/1.1", Fault::RequestLine),
+            ("GET / HTTP/1.0", Fault::Version),
+            ("GET / HTTP/0.9", Fault::Version),
+            ("GET / HTTP/1.2", Fault::Version),
+            ("GET / http/1.1", Fault::Version),
+            ("GET / HTTP/1.1x", Fault::Version),
+            ("PRI * HTTP/2.0", Fault::Version),
+            ("CONNECT h:443 HTTP/1.1", Fault::Connect),
+            ("GET /\0 HTTP/1.1", Fault::Control),
+            ("GET /\x1b HTTP/1.1", Fault::Control),
+            ("GET /\x7f HTTP/1.1", Fault::Control),
+            ("GET /\rx HTTP/1.1", Fault::LineEnd),
+        ] {
+            assert_eq!(parsed(&format!("{line}\r\n")), Parsed::Refused(fault), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn every_ambiguous_header_is_refused() {
+        for (header, fault) in [
+            ("Content-Length: 5\r\nContent-Length: 6", Fault::ContentLength),
+            ("Content-Length: 5\r\ncontent-length: 5", Fault::ContentLength),
+            ("Content-Length: 5, 5", Fault::ContentLength),
+            ("Content-Length: +5", Fault::ContentLength),
+            ("Content-Length: -1", Fault::ContentLength),
+            ("Content-Length: 5 5", Fault::ContentLength),
+            ("Content-Length: 0x5", Fault::ContentLength),
+            ("Content-Length: 5.0", Fault::ContentLength),
+            ("Content-Length:", Fault::ContentLength),
+            ("Content-Length: 18446744073709551621", Fault::ContentLength),
+            ("Content-Length: 18446744073709551615", Fault::ContentLength),
+            ("Content-Length: 5\r\nTransfer-Encoding: chunked", Fault::BothFramings),
+            ("Transfer-Encoding: chunked\r\nContent-Length: 5", Fault::BothFramings),
+            ("Transfer-Encoding: chunked, identity", Fault::TransferEncoding),
+            ("Transfer-Encoding: gzip, chunked", Fault::TransferEncoding),
+            ("Transfer-Encoding: identity", Fault::TransferEncoding),
+            ("Transfer-Encoding: xchunked", Fault::TransferEncoding),
+            ("Transfer-Encoding: \"chunked\"", Fault::TransferEncoding),
+            ("Transfer-Encoding:", Fault::TransferEncoding),
+            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", Fault::TransferEncoding),
+            ("Transfer-Encoding : chunked", Fault::HeaderName),
+            ("Transfer-Encoding\t: chunked", Fault::HeaderName),
+            (" Transfer-Encoding: chunked", Fault::Folding),
+            ("A: b\r\n\tc", Fault::Folding),
+            ("A: b\r\n c", Fault::Folding),
+            (": b", Fault::HeaderName),
+            ("A", Fault::HeaderName),
+            ("\u{e9}: b", Fault::HeaderName),
+            ("A b: c", Fault::HeaderName),
+            ("A: b\nC: d", Fault::LineEnd),
+            ("A: b\rC: d", Fault::LineEnd),
+            ("A: b\r\rC: d", Fault::LineEnd),
+            ("A: \0", Fault::Control),
+            ("A: \x1b[2J", Fault::Control),
+            ("Host: h", Fault::Host),
+            ("Expect: 200-ok", Fault::Expectation),
+        ] {
+            assert_eq!(with(header), Parsed::Refused(fault), "{header:?}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_one_host_and_port_and_nothing_else() {
+        for good in ["h", "h:80", "evil.test", "127.0.0.1:8765", "[::1]", "[::1]:80", "H_1.x-y"] {
+            assert!(is_host(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "", ":80", "h:", "h:x", "h:65536", "h:80:80", "a,b", "a b", "u@h", "h/p", "h?q", "h#f", "h\\x", "[::1",
+            "::1", "[::1]x", "[h]", "\u{e9}", "h%00",
+        ] {
+            assert!(!is_host(bad.as_bytes()), "{bad}");
+        }
+        assert_eq!(parsed("GET / HTTP/1.1\r\n\r\n"), Parsed::Refused(Fault::Host));
+    }
+
+    #[test]
+    fn what_is_no_http_is_refused_before_any_line_ends() {
+        assert_eq!(parsed("\x05\x01\0"), Parsed::Refused(Fault::Control), "SOCKS");
+        assert_eq!(parsed("\x16\x03\x01\x02\0\x01"), Parsed::Refused(Fault::Control), "TLS");
+        assert_eq!(parsed("\r\nGET / HTTP/1.1\r\n"), Parsed::Refused(Fault::RequestLine), "an empty line first");
+        assert_eq!(parsed("GET / HTTP/1.1\n"), Parsed::Refused(Fault::LineEnd), "no line of it ends well");
+    }
+
+    #[test]
+    fn a_head_has_as_many_bytes_and_lines_as_allowed_and_not_one_more() {
+        let limits = Limits { head_bytes: 100, headers: 3, ..Limits::default() };
+        let sized = |len: usize| format!("GET / HTTP/1.1\r\nHost: h\r\nA: {}\r\n\r\n", "x".repeat(len - 32));
+        assert!(matches!(parse::<AllUp>(sized(100).as_bytes(), &limits), Parsed::Complete(_, 100)));
+        assert_eq!(parse::<AllUp>(sized(101).as_bytes(), &limits), Parsed::Refused(Fault::TooLarge));
+        assert_eq!(parse::<AllUp>(&[b'x'; 101], &limits), Parsed::Refused(Fault::TooLarge));
+        let lines = |count| format!("GET / HTTP/1.1\r\nHost: h\r\n{}\r\n", "A:\r\n".repeat(count));
+        assert!(matches!(parse::<AllUp>(lines(2).as_bytes(), &limits), Parsed::Complete(..)));
+        assert_eq!(parse::<AllUp>(lines(3).as_bytes(), &limits), Parsed::Refused(Fault::TooLarge));
+    }
+}

@@ -1,0 +1,257 @@
+//! What is seen of a sandbox from outside, and what the host's files show afterwards.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use libtest_mimic::Trial;
+use nix::unistd::geteuid;
+use watertight_reference::launch::socket_directory;
+
+use super::support::{By, KEY, Scene, UID, eventually, ordinary_uid};
+
+const WAIT: &str = "echo ready; read line";
+
+/// Everything that `/proc` shows of a process's start, as text.
+fn start_strings(pid: u32) -> String {
+    let read = |name: &str| fs::read(format!("/proc/{pid}/{name}")).expect("readable by root");
+    String::from_utf8_lossy(&[read("cmdline"), read("environ")].concat()).replace('\0', "")
+}
+
+fn status(pid: u32, field: &str) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
+    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+    line.expect("the field is there").trim().to_owned()
+}
+
+fn namespaces(pid: u32) -> Vec<(&'static str, u64)> {
+    ["user", "net", "mnt", "pid", "ipc", "uts", "cgroup"]
+        .map(|name| (name, fs::metadata(format!("/proc/{pid}/ns/{name}")).expect("readable").ino()))
+        .to_vec()
+}
+
+fn shared_namespaces(variant: &str, by: By) -> Vec<&'static str> {
+    let running = Scene::new(by, variant).start(WAIT);
+    let (own, theirs) = (namespaces(std::process::id()), namespaces(running.init()));
+    own.iter().zip(theirs).filter(|(own, theirs)| *own == theirs).map(|(own, _)| own.0).collect()
+}
+
+/// Whether some byte string is in the writable memory of a process.
+fn memory_holds(pid: u32, needle: &[u8]) -> bool {
+    use std::os::unix::fs::FileExt;
+    let memory = fs::File::open(format!("/proc/{pid}/mem")).expect("root reads memory");
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).expect("root reads maps");
+    maps.lines().filter(|line| line.contains(" rw")).any(|line| {
+        let (start, end) = line.split_once(' ').expect("a range").0.split_once('-').expect("two bounds");
+        let bound = |text| u64::from_str_radix(text, 16).expect("a number");
+        let mut bytes = vec![0; (bound(end) - bound(start)) as usize];
+        memory.read_exact_at(&mut bytes, bound(start)).is_ok()
+            && bytes.windows(needle.len()).any(|window| window == needle)
+    })
+}
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for by in By::all() {
+        let mut trial = |fact: &str, test: fn(By)| {
+            trials.push(Trial::test(format!("witness::{fact}_{}", by.name()), move || {
+                test(by);
+                Ok(())
+            }));
+        };
+        trial("the_key_file_is_hidden_wherever_it_lies", |by| {
+            let read = |variant| {
+                let scene = Scene::new(by, variant);
+                let (directory, key) = (scene.directory.path().to_owned(), scene.key());
+                scene.option("--ro", directory).shell(&format!("wc -c <{}", key.display()))
+            };
+            assert_eq!(read(""), "0");
+            assert_eq!(read("show-key"), KEY.len().to_string());
+        });
+        trial("host_directories_are_covered", |by| {
+            for (parent, variant) in [("/tmp", "show-tmp"), ("/var/tmp", "show-tmp"), ("/run", "show-run")] {
+                let Ok(planted) = tempfile::tempdir_in(parent) else {
+                    assert_eq!(parent, "/run", "only root may write there");
+                    continue;
+                };
+                let look = format!("test -e {} && echo visible || echo covered", planted.path().display());
+                assert_eq!(Scene::new(by, "").shell(&look), "covered", "{parent}");
+                // Without the cover the rest of the set-up meets a directory of the host, and may fail on it.
+                let shown = Scene::new(by, variant).shell(&look);
+                assert!(shown == "visible" || shown.contains("/run/watertight"), "{parent}: {shown}");
+            }
+        });
+        trial("the_host_is_read_only", |by| {
+            let place = if geteuid().is_root() { "/var/cache" } else { "/var/lock" };
+            let planted = tempfile::tempdir_in(place).expect("a directory");
+            fs::set_permissions(planted.path(), fs::Permissions::from_mode(0o777)).expect("a mode");
+            let file = planted.path().join("written");
+            let touch = format!("touch {} 2>&1; echo done", file.display());
+            assert!(Scene::new(by, "").shell(&touch).contains("Read-only file system"));
+            assert!(!file.exists());
+            Scene::new(by, "writable-root").shell(&touch);
+            assert!(file.exists(), "the attempt succeeds without the defence");
+        });
+        trial("the_workspace_is_written_as_the_ordinary_user", |by| {
+            let scene = Scene::new(by, "");
+            let running = scene.start("echo text >file; chmod 4755 file; echo ready; read line");
+            let file = fs::metadata(running.scene.directory.path().join("workspace/file")).expect("written");
+            assert_eq!(file.uid(), if by == By::Root { UID } else { ordinary_uid() });
+        });
+        trial("mounts_are_nosuid_and_nodev", |by| {
+            let flags = |variant| {
+                let mounts = Scene::new(by, variant).inside("mounts");
+                let devices = [
+                    "/dev/null",
+                    "/dev/zero",
+                    "/dev/full",
+                    "/dev/random",
+                    "/dev/urandom",
+                    "/dev/tty",
+                    "/dev/pts",
+                    "/dev",
+                ];
+                mounts
+                    .lines()
+                    .map(|line| line.split(' ').collect::<Vec<_>>())
+                    .filter(|fields| !devices.contains(&fields[4]))
+                    .all(|fields| fields[5].contains("nosuid") && fields[5].contains("nodev"))
+            };
+            assert!(flags(""));
+            assert!(!flags("allow-setuid"));
+        });
+        trial("both_relays_answer_from_the_first_instruction", |by| {
+            let connect = |port: u16| {
+                Scene::new(by, "").option("--instance", "http://203.0.113.20").inside(&format!("connect {port}"))
+            };
+            assert_eq!(connect(8765), "provider hello");
+            assert_eq!(connect(8766), "instance hello");
+            assert_eq!(Scene::new(by, "").inside("connect 8766"), "ConnectionRefused");
+        });
+        trial("the_bearer_file_is_private_and_holds_the_key_given", |by| {
+            let script = "stat -c %a $WATERTIGHT_BEARER_FILE; test \"$(cat $WATERTIGHT_BEARER_FILE)\" = $OPENAI_API_KEY && echo same; echo ${#OPENAI_API_KEY}";
+            assert_eq!(Scene::new(by, "").shell(script), "600\nsame\n64");
+            let bearer = || Scene::new(by, "").shell("cat $WATERTIGHT_BEARER_FILE");
+            assert_ne!(bearer(), bearer());
+        });
+    }
+    if geteuid().is_root() {
+        trials.extend(seen_by_root());
+    }
+    trials
+}
+
+/// Facts that only root can see.
+fn seen_by_root() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for by in By::all() {
+        let mut trial = |fact: &str, test: fn(By)| {
+            trials.push(Trial::test(format!("witness::{fact}_{}", by.name()), move || {
+                test(by);
+                Ok(())
+            }));
+        };
+        trial("every_namespace_is_its_own", |by| {
+            assert_eq!(shared_namespaces("", by), [] as [&str; 0]);
+            for (variant, name) in [("share-ipc", "ipc"), ("share-uts", "uts"), ("share-cgroup", "cgroup")] {
+                assert_eq!(shared_namespaces(variant, by), [name], "{variant}");
+            }
+        });
+        trial("launcher_and_init_are_untraceable", |by| {
+            let owners = |variant| {
+                let running = Scene::new(by, variant).start(WAIT);
+                [running.launcher(), running.init()]
+                    .map(|pid| fs::metadata(format!("/proc/{pid}/environ")).expect("there").uid())
+            };
+            assert_eq!(owners(""), [0, 0]);
+            assert_eq!(owners("traceable-launcher"), [UID, 0]);
+            assert_eq!(owners("traceable-init"), [0, UID]);
+        });
+        trial("init_forgets_the_launchers_strings", |by| {
+            let strings = |variant| {
+                let running = Scene::new(by, variant).option("--workspace", "/usr/share").start(WAIT);
+                start_strings(running.init())
+            };
+            assert_eq!(strings(""), "");
+            assert!(strings("init-remembers").contains("--workspace"));
+        });
+        trial("init_holds_no_capability", |by| {
+            let effective = |variant| status(Scene::new(by, variant).start(WAIT).init(), "CapEff");
+            assert_eq!(effective(""), "0000000000000000");
+            assert_ne!(effective("init-keeps-privileges"), "0000000000000000");
+        });
+        trial("the_key_is_in_no_memory_but_the_launchers", |by| {
+            let held = |variant| {
+                let running = Scene::new(by, variant).start(WAIT);
+                [running.launcher(), running.init()].map(|pid| memory_holds(pid, KEY.as_bytes()))
+            };
+            assert_eq!(held(""), [true, false]);
+            assert_eq!(held("early-key"), [true, true]);
+        });
+        trial("sockets_are_0600_in_0700", |by| {
+            let modes = |variant| {
+                let running = Scene::new(by, variant).start(WAIT);
+                let directory = socket_directory(running.launcher()).expect("the sockets are found");
+                let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
+                [mode(&directory), mode(&directory.join("provider.sock"))]
+            };
+            assert_eq!(modes(""), [0o700, 0o600]);
+            assert_eq!(modes("wide-directory"), [0o755, 0o600]);
+            assert_ne!(modes("wide-socket")[1] & 0o077, 0);
+        });
+        trial("sockets_are_in_no_other_mount_namespace", |by| {
+            let running = Scene::new(by, "").start(WAIT);
+            socket_directory(std::process::id()).expect_err("not here");
+            socket_directory(running.init()).expect_err("not in the sandbox");
+        });
+        trial("orphans_are_reaped", |by| {
+            let zombies = |variant| {
+                let orphan = "i=0; while [ $i -lt 20 ]; do (true & ) ; i=$((i+1)); done; echo ready; read line";
+                let running = Scene::new(by, variant).start(orphan);
+                let init = running.init();
+                let count = || {
+                    let children = super::support::children(init);
+                    children.into_iter().filter(|child| status(*child, "State").starts_with('Z')).count()
+                };
+                if variant.is_empty() {
+                    eventually("init has reaped all orphans", || count() == 0);
+                } else {
+                    eventually("orphans stay zombies", || count() == 20);
+                }
+            };
+            zombies("");
+            zombies("leave-zombies");
+        });
+        trial("mounts_of_the_host_do_not_spread", |by| {
+            // The shell stays in the outer namespace, which would end without it, and all propagation with it.
+            let shared = ["unshare", "--mount", "--propagation", "shared", "/bin/sh", "-c", "\"$0\" \"$@\"; exit $?"];
+            let tagged = |variant| {
+                let mut scene = Scene::through(By::Root, variant, &shared);
+                scene.by = by;
+                scene
+                    .inside("mounts")
+                    .lines()
+                    .filter(|line| line.contains("master:") || line.contains("shared:"))
+                    .count()
+            };
+            assert_eq!(tagged(""), 0);
+            assert_ne!(tagged("shared-mounts"), 0);
+        });
+    }
+    trials.push(Trial::test("witness::the_uid_outside_is_never_0", || {
+        let uid = |variant| status(Scene::new(By::Root, variant).start(WAIT).init(), "Uid");
+        assert_eq!(uid("").split_whitespace().next(), Some("1777"));
+        assert_eq!(uid("stay-root").split_whitespace().next(), Some("0"));
+        Ok(())
+    }));
+    trials.push(Trial::test("witness::supplementary_groups_of_root_are_dropped", || {
+        let groups = |variant| {
+            let wrapper = ["setpriv", "--groups", "0,42"];
+            status(Scene::through(By::Root, variant, &wrapper).start(WAIT).init(), "Groups")
+        };
+        assert_eq!(groups(""), "");
+        assert!(groups("keep-groups").contains("42"));
+        Ok(())
+    }));
+    trials
+}
