@@ -18,9 +18,10 @@ pub fn run(line: Check) -> ExitCode {
         Ok(targets) => targets,
         Err(error) => return super::refuse(&error, super::USAGE),
     };
-    let all = checks::all();
-    let wanted = |text: &str| all.iter().copied().filter(|check| check.id.contains(text) || check.slug.contains(text));
-    let chosen: Vec<_> = line.filter.as_deref().map_or_else(|| all.clone(), |text| wanted(text).collect());
+    let mut chosen = checks::all();
+    if let Some(text) = &line.filter {
+        chosen.retain(|check| check.id.contains(text.as_str()) || check.slug.contains(text.as_str()));
+    }
     if chosen.is_empty() {
         let filter = line.filter.unwrap_or_default();
         return super::refuse(&format!("no check has `{filter}` in its id or slug"), super::USAGE);

@@ -108,11 +108,6 @@ impl Running {
         })
     }
 
-    /// The launched process on the machine.
-    pub fn pid(&self) -> i32 {
-        self.child.pid
-    }
-
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         self.child.signal(signal)
     }

@@ -113,7 +113,7 @@ fn blueprint<G: Guards>(
 }
 
 /// 256 random bits as 64 hexadecimal digits.
-fn fresh_bearer() -> Result<Secret, LaunchError> {
+pub(super) fn fresh_bearer() -> Result<Secret, LaunchError> {
     let mut bytes = [0; 32];
     crate::sys::random_bytes(&mut bytes).step("draw a random bearer")?;
     Ok(Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))

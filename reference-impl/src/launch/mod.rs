@@ -1,5 +1,6 @@
 //! The launcher: runs one command in a sandbox whose only ways out are two Unix sockets.
 
+mod beside;
 mod checks;
 mod confine;
 mod dev;
@@ -16,6 +17,7 @@ mod outer;
 mod root;
 mod spec;
 
+pub use beside::beside_relays;
 pub use error::LaunchError;
 pub use launcher::run;
 pub use outer::socket_directory;

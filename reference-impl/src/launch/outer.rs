@@ -69,6 +69,11 @@ impl Sockets {
     /// sandbox, which was made before, has a copy of that namespace without it.
     pub(crate) fn attach(&self) -> Result<(), LaunchError> {
         let place = MOUNT_POINTS.iter().map(Path::new).find(|place| place.is_dir()).unwrap_or(Path::new("/tmp"));
+        self.attach_at(place)
+    }
+
+    /// Attaches the directory there.
+    pub(crate) fn attach_at(&self, place: &Path) -> Result<(), LaunchError> {
         attach(&self.directory, place).step(format!("mount the relay sockets on {}", place.display()))
     }
 }

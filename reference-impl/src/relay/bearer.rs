@@ -17,6 +17,12 @@ pub struct BearerError(#[from] getrandom::Error);
 #[derive(Clone)]
 pub struct Bearer(Zeroizing<String>);
 
+impl From<crate::launch::Secret> for Bearer {
+    fn from(secret: crate::launch::Secret) -> Self {
+        Self(Zeroizing::new(secret.expose().to_owned()))
+    }
+}
+
 impl Bearer {
     pub fn generate() -> Result<Self, BearerError> {
         let mut bytes = Zeroizing::new([0; 32]);

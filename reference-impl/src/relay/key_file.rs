@@ -93,6 +93,12 @@ impl Key {
     }
 }
 
+impl From<crate::launch::Secret> for Key {
+    fn from(secret: crate::launch::Secret) -> Self {
+        Self(Zeroizing::new(secret.expose().to_owned()))
+    }
+}
+
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(hidden)")

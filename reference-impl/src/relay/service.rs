@@ -55,8 +55,8 @@ impl Service {
         Ok(Self {
             provider: (BaseUrl::parse(provider)?, inputs.provider_listener),
             instance,
-            key: inputs.key,
-            bearer: inputs.bearer,
+            key: Key::from(inputs.key),
+            bearer: Bearer::from(inputs.bearer),
             trust: Trust::public(),
         })
     }
