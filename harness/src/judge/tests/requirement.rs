@@ -123,29 +123,38 @@ fn an_attempt_that_cannot_be_made_here_at_all_is_named_and_never_a_pass() {
 }
 
 #[test]
-fn a_target_that_did_not_answer_or_finish_gets_no_milder_verdict_than_harness_error() {
+fn a_target_that_did_not_answer_or_finish_or_lost_lines_gets_no_milder_verdict_than_harness_error() {
     let items = [item("sure", Need::Required)];
-    for (answered, done, expected) in [
-        (true, true, Verdict::Pass),
-        (true, false, Verdict::HarnessError),
-        (false, true, Verdict::HarnessError),
-        (false, false, Verdict::HarnessError),
-    ] {
+    for bits in 0..8u8 {
+        let [answered, done, whole] = [1, 2, 4].map(|bit| bits & bit != 0);
         let mut evidence = evidence(&items, |_| true);
         let target = target(&mut evidence);
         target.done = done;
         target.hello = target.hello.take().filter(|_| answered);
-        target.errors.push("the channel closed".into());
         target.stderr = "sandbox: no such file\n".into();
+        if !whole {
+            target.errors.push("line 3 is missing".into());
+        }
         let (result, _) = judge(&CHECK, &items, &evidence);
-        assert_eq!(result.verdict, expected, "answered {answered}, done {done}");
-        let told = result.reason.iter().any(|line| line.contains("sandbox: no such file"));
-        assert_eq!(
-            told,
-            expected == Verdict::HarnessError,
-            "the last words of the target are told: {:?}",
-            result.reason
-        );
+        let alive = answered && done && whole;
+        let expected = if alive { Verdict::Pass } else { Verdict::HarnessError };
+        assert_eq!(result.verdict, expected, "answered {answered}, done {done}, whole {whole}");
+        let told = |words: &str| result.reason.iter().any(|line| line.contains(words));
+        assert_eq!(told("sandbox: no such file"), !(answered && done), "its last words: {:?}", result.reason);
+        assert_eq!(told("line 3 is missing"), !whole, "{:?}", result.reason);
+    }
+}
+
+#[test]
+fn one_dead_launch_of_the_target_among_several_is_enough_to_pass_nothing() {
+    let items = [item("sure", Need::Required)];
+    for dead_first in [true, false] {
+        let mut evidence = evidence(&items, |_| true);
+        let mut dead = launch("target-2", LaunchKind::Target);
+        dead.hello = None;
+        let at = if dead_first { 0 } else { evidence.launches.len() };
+        evidence.launches.insert(at, dead);
+        assert_eq!(judge(&CHECK, &items, &evidence).0.verdict, Verdict::HarnessError);
     }
 }
 
