@@ -34,7 +34,7 @@ pub struct Run<'a> {
 }
 
 /// Runs and judges.
-pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<Results, RunError> {
+pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evidence), RunError> {
     let began = Instant::now();
     let started_at = rfc3339(SystemTime::now());
     let (evidence, layout) = Session::run(run.target, run.checks, run.options, progress)?;
@@ -45,7 +45,7 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<Results, RunE
         checks.push(result);
         untestable.extend(not_testable);
     }
-    Ok(Results {
+    let results = Results {
         schema: results::SCHEMA.into(),
         spec: SPEC.into(),
         target: target(run, &evidence),
@@ -57,7 +57,8 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<Results, RunE
         environment: environment(),
         started_at,
         wall_ms: began.elapsed().as_millis() as u64,
-    })
+    };
+    Ok((results, evidence))
 }
 
 /// What a check declares, wherever it is launched: names, needs and controls; destinations do not matter here.

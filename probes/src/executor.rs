@@ -23,6 +23,9 @@ use crate::{
 /// How often a running attempt that has not begun yet is looked at.
 const GLANCE: Duration = Duration::from_millis(1);
 
+/// How long before its deadline an attempt stops by itself, at most: a busy machine may run it late, and killing tells less.
+const MARGIN: Duration = Duration::from_millis(250);
+
 /// What every attempt may look at.
 pub struct Environment {
     /// Descriptors that the probe was started with.
@@ -126,13 +129,14 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Until the next deadline; short where a process has still to say that it began, or is still to be made.
+    /// Until the next deadline; short where a process has still to say that it began, to die, or to be made.
     fn patience(&self) -> Duration {
-        let restless = self.running.is_empty() || self.running.iter().any(|attempt| !attempt.announced);
-        let deadlines =
-            self.running.iter().map(|attempt| allowed(attempt.planned).saturating_sub(attempt.started.elapsed()));
-        let next = deadlines.min().unwrap_or(GLANCE);
-        if restless { next.min(GLANCE) } else { next }
+        let restless = |attempt: &Running<'_>| !attempt.announced || attempt.late;
+        if self.running.is_empty() || self.running.iter().any(restless) {
+            return GLANCE;
+        }
+        let left = |attempt: &Running<'_>| allowed(attempt.planned).saturating_sub(attempt.started.elapsed());
+        self.running.iter().map(left).min().unwrap_or(GLANCE)
     }
 
     fn announce(&mut self) {
@@ -154,12 +158,16 @@ impl<'a> Executor<'a> {
     }
 
     fn collect(&mut self) {
-        while let Ok(Some((pid, end))) = process::reap() {
+        while let Some(pid) = process::ended() {
+            let ours = self.running.iter().position(|attempt| attempt.pid == pid);
+            if ours.is_some() {
+                process::kill_rest_of_group(pid);
+            }
+            let Ok(end) = process::wait_for(pid) else { return };
             // Others are samples, or orphans that a first process inherits.
-            if let Some(index) = self.running.iter().position(|attempt| attempt.pid == pid) {
+            if let Some(index) = ours {
                 self.announce();
                 let attempt = self.running.swap_remove(index);
-                process::kill_rest_of_group(pid);
                 let observation = judge_end(&attempt, self.slots.slot(attempt.slot), end);
                 self.reports.push_back(Report::Observed(observation));
             }
@@ -189,7 +197,7 @@ fn attempt(slot: &Slot, planned: &Planned, environment: &Environment) -> u8 {
     let allowed = allowed(planned);
     let context = Context {
         nonce: planned.nonce,
-        until: started + allowed - (allowed / 4).min(Duration::from_millis(50)),
+        until: started + allowed - (allowed / 4).min(MARGIN),
         slot,
         inherited: &environment.inherited,
         machine_netns: environment.machine_netns,

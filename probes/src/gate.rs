@@ -96,7 +96,7 @@ pub fn stay(time: Duration) {
     let until = Instant::now() + time;
     while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
         signals::wait_for_child(left);
-        while matches!(process::reap(), Ok(Some(_))) {}
+        while process::ended().is_some_and(|pid| process::wait_for(pid).is_ok()) {}
     }
 }
 

@@ -35,7 +35,7 @@ pub fn sample(comm: &str) {
 
 /// Samples of one launch. Those that could not be made are not there: that is no fault.
 pub struct Samples {
-    /// Closing it releases them all.
+    /// Closing it releases the thread and the executed sample.
     park: Option<OwnedFd>,
     thread: Option<JoinHandle<()>>,
     forked: Option<Pid>,
@@ -45,8 +45,8 @@ pub struct Samples {
 impl Samples {
     pub fn start(comm: &str) -> Self {
         let mut samples = Self { park: None, thread: None, forked: None, executed: None };
+        samples.forked = fork_parked().ok();
         let Ok((parked, park)) = socket::pipe() else { return samples };
-        samples.forked = fork_parked(&parked, &park).ok();
         samples.executed = execute_parked(&parked, comm).ok().flatten();
         // The thread comes last: no fork may happen while it is on its way into its one system call.
         samples.thread = gate::can_start_a_thread().then(|| start_thread(parked)).and_then(Result::ok);
@@ -70,6 +70,7 @@ impl Samples {
             // A parked thread cannot panic.
             thread.join().unwrap_or(());
         }
+        self.forked.into_iter().for_each(process::kill_group);
         for pid in [self.forked, self.executed].into_iter().flatten() {
             // `ECHILD` where it was reaped while attempts ran: it has ended then as well.
             process::wait_for(pid).map(drop).unwrap_or(());
@@ -81,15 +82,14 @@ fn start_thread(parked: OwnedFd) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().stack_size(64 * 1024).spawn(move || gate::park(File::from(parked)))
 }
 
-fn fork_parked(parked: &OwnedFd, park: &OwnedFd) -> io::Result<Pid> {
+/// It needs nothing but a process: [`Samples::release`] kills it.
+fn fork_parked() -> io::Result<Pid> {
     process::spawn(|| {
         process::own_group();
         signals::end_after(LONGEST);
-        close_copy(park);
-        parked.try_clone().map_or(1, |parked| {
-            gate::park(File::from(parked));
-            0
-        })
+        loop {
+            signals::pause();
+        }
     })
 }
 
@@ -116,10 +116,4 @@ fn execute_parked(parked: &OwnedFd, comm: &str) -> io::Result<Option<Pid>> {
     process::kill_group(pid);
     process::wait_for(pid)?;
     Ok(None)
-}
-
-/// In a forked child: closes the child's copy of a descriptor that its parent goes on to own.
-fn close_copy(fd: &OwnedFd) {
-    use std::os::fd::AsRawFd;
-    process::close_inherited(fd.as_raw_fd());
 }

@@ -1,8 +1,9 @@
 //! `watertight check`: runs targets and prints what was found.
 
-use std::process::ExitCode;
+use std::{fs, io, path::Path, process::ExitCode};
 
 use watertight_fixtures::world;
+use watertight_reports::evidence::Evidence;
 
 use super::line::{Check, Format};
 use crate::{
@@ -43,10 +44,15 @@ pub fn run(line: Check) -> ExitCode {
             }
         };
         let run = Run { target, checks: &chosen, complete: line.filter.is_none(), options: &options };
-        let results = match outcome::of(&run, &mut progress) {
-            Ok(results) => results,
+        let (results, evidence) = match outcome::of(&run, &mut progress) {
+            Ok(found) => found,
             Err(error) => return super::refuse(&error, super::INCOMPLETE),
         };
+        if let Some(path) = &line.evidence
+            && let Err(error) = write(path, &evidence)
+        {
+            return super::refuse(&format!("cannot write {}: {error}", path.display()), super::INCOMPLETE);
+        }
         match line.format {
             Format::Json => println!("{}", serde_json::to_string_pretty(&results).unwrap_or_default()),
             Format::Text => {
@@ -64,6 +70,10 @@ pub fn run(line: Check) -> ExitCode {
         worst = severity(worst, results.exit_code());
     }
     ExitCode::from(worst)
+}
+
+fn write(path: &Path, evidence: &Evidence) -> io::Result<()> {
+    serde_json::to_writer(io::BufWriter::new(fs::File::create(path)?), evidence).map_err(io::Error::from)
 }
 
 /// Of two exit codes the one that says more: a failed MUST, a harness error, incomplete, conformant.

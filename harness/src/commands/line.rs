@@ -36,6 +36,9 @@ pub struct Check {
     /// Repeat the launches in which a race could show.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub soak: u32,
+    /// Write everything that was seen, inside and outside, to this file as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub evidence: Option<PathBuf>,
     /// How results are printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -56,7 +56,7 @@ impl Site {
     }
 
     fn serve(&self, socket: Opened) -> Result<(), SiteError> {
-        let banner = |fixture: &str| self.secrets.banner(fixture);
+        let banner = |fixture: &str| self.secrets.spoken(fixture);
         match socket {
             Opened::Tcp(listener) => self.servers().canary_tcp(TCP, listener, &banner(TCP))?,
             Opened::Udp(socket) => self.servers().canary_udp(UDP, socket, &banner(UDP), None)?,

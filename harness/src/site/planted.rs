@@ -128,8 +128,8 @@ fn planted_descriptors(world: &World) -> io::Result<Vec<(i32, OwnedFd)>> {
             UdpSocket::bind("127.0.0.1:0")?.into(),
             memfd_create(c"watertight", MFdFlags::empty())?,
             EventFd::from_flags(EfdFlags::empty())?.into(),
-            fs::File::open("/proc/self/ns/net")?.into(),
-            fs::File::open("/proc/self/ns/mnt")?.into(),
+            fs::File::open("/proc/1/ns/net")?.into(),
+            fs::File::open("/proc/1/ns/mnt")?.into(),
         ])
     })??;
     Ok(made.into_iter().enumerate().map(|(index, fd)| (FIRST + index as i32, fd)).collect())

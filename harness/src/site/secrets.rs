@@ -35,6 +35,11 @@ impl Secrets {
         format!("wt-banner:{}", self.run.secret(&format!("banner {fixture}")))
     }
 
+    /// The same as a line: a reader knows when it has all of it.
+    pub fn spoken(&self, fixture: &str) -> String {
+        format!("{}\n", self.banner(fixture))
+    }
+
     /// The key in the spellings that a careless program leaves it in, and the markers that show that the search sees.
     pub fn key_needles(&self) -> Vec<Needle> {
         let key = self.provider_key.as_bytes();

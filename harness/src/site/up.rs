@@ -121,10 +121,10 @@ pub struct Down {
 fn serve_internet(world: &World, servers: &Servers, secrets: &Secrets) -> Result<(), SiteError> {
     let caught = world.catch_all()?;
     for listener in [caught.tcp4, caught.tcp6] {
-        servers.canary_tcp(TCP, TcpListener::from(listener), &secrets.banner(TCP))?;
+        servers.canary_tcp(TCP, TcpListener::from(listener), &secrets.spoken(TCP))?;
     }
     for datagrams in [caught.udp4, caught.udp6] {
-        servers.canary_udp_catch_all(UDP, datagrams, &secrets.banner(UDP))?;
+        servers.canary_udp_catch_all(UDP, datagrams, &secrets.spoken(UDP))?;
     }
     let zone = Zone::default();
     let addresses = [zone.provider, zone.instance].map(|(v4, v6)| [IpAddr::from(v4), IpAddr::from(v6)]);

@@ -32,7 +32,7 @@ pub fn look(context: &Context<'_>, needles: &[Needle], roots: &[String]) -> Atte
     scan.processes();
     for root in roots {
         context.step("files");
-        scan.files(context, Path::new(root));
+        scan.files(context, fs::canonicalize(root).unwrap_or_else(|_| root.into()));
     }
     let Scan { finder, places, bytes, complete } = scan;
     Ok(found(Facts::Scanned { found: finder.into_found(), places, bytes, complete }))
@@ -51,9 +51,7 @@ impl Scan {
     fn own_memory(&mut self) {
         let arguments = std::env::args_os().map(|argument| argument.into_encoded_bytes());
         self.text("argv", arguments.collect::<Vec<_>>().join(&0));
-        let variables = std::env::vars_os()
-            .map(|(name, value)| [name.into_encoded_bytes(), value.into_encoded_bytes()].join(&b'='));
-        self.text("environ", variables.collect::<Vec<_>>().join(&0));
+        self.text("environ", auxiliary::environment().join(&0));
         self.text("auxv", auxiliary::texts().join(&0));
     }
 
@@ -79,8 +77,8 @@ impl Scan {
     }
 
     /// Every readable regular file under `root`. Symbolic links are not followed; /proc and /sys are left out.
-    fn files(&mut self, context: &Context<'_>, root: &Path) {
-        let mut waiting: Vec<PathBuf> = vec![root.to_owned()];
+    fn files(&mut self, context: &Context<'_>, root: PathBuf) {
+        let mut waiting = vec![root];
         while let Some(path) = waiting.pop() {
             if path == Path::new("/proc") || path == Path::new("/sys") {
                 continue;

@@ -1,4 +1,4 @@
-//! The strings of the auxiliary vector: what the kernel tells a program beside arguments and environment.
+//! Strings that a program is given besides its arguments: environment and auxiliary vector.
 
 use std::ffi::CStr;
 
@@ -15,4 +15,21 @@ fn text(kind: libc::c_ulong) -> Option<Vec<u8>> {
         let text = libc::getauxval(kind) as *const libc::c_char;
         (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes().to_vec())
     }
+}
+
+/// The environment as it stands in memory, entries without `=` among it.
+pub fn environment() -> Vec<Vec<u8>> {
+    unsafe extern "C" {
+        static environ: *const *const libc::c_char;
+    }
+    let mut entries = Vec::new();
+    // SAFETY: the list ends with a null pointer, its entries are NUL-terminated, and nothing in the probe changes it.
+    unsafe {
+        let mut entry = environ;
+        while !entry.is_null() && !(*entry).is_null() {
+            entries.push(CStr::from_ptr(*entry).to_bytes().to_vec());
+            entry = entry.add(1);
+        }
+    }
+    entries
 }

@@ -85,33 +85,29 @@ pub fn exit(status: u8) -> ! {
     unsafe { libc::_exit(i32::from(status)) }
 }
 
-/// One child that has ended, if there is one; `Err(ECHILD)` where there is no child at all.
-pub fn reap() -> io::Result<Option<(Pid, End)>> {
-    wait(-1, libc::WNOHANG)
+/// One child that has ended, if there is one, left to be waited for: until then its pid and group are no one else's.
+pub fn ended() -> Option<Pid> {
+    // SAFETY: all zero is a valid `siginfo_t`, which the call fills where it finds a child; the pid is then its active field.
+    unsafe {
+        let mut information: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        let pid = check(libc::waitid(libc::P_ALL, 0, &mut information, options)).map(|_| information.si_pid());
+        pid.ok().filter(|pid| *pid > 0).map(Pid)
+    }
 }
 
 /// Waits until this child has ended.
 pub fn wait_for(pid: Pid) -> io::Result<End> {
+    let mut status = 0;
     loop {
-        match wait(pid.0, 0) {
-            Ok(Some((_, end))) => return Ok(end),
-            Ok(None) => {}
+        // SAFETY: `status` is a valid place for the call to write to.
+        match check(unsafe { libc::waitpid(pid.0, &mut status, 0) }) {
+            Ok(_) if libc::WIFSIGNALED(status) => return Ok(End::Killed(libc::WTERMSIG(status))),
+            Ok(_) => return Ok(End::Exited(libc::WEXITSTATUS(status))),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-}
-
-fn wait(pid: i32, options: i32) -> io::Result<Option<(Pid, End)>> {
-    let mut status = 0;
-    // SAFETY: `status` is a valid place for the call to write to.
-    let ended = check(unsafe { libc::waitpid(pid, &mut status, options) })?;
-    let end = if libc::WIFSIGNALED(status) {
-        End::Killed(libc::WTERMSIG(status))
-    } else {
-        End::Exited(libc::WEXITSTATUS(status))
-    };
-    Ok((ended != 0).then_some((Pid(ended), end)))
 }
 
 /// Kills a child of ours and its process group, if it has made one.
@@ -123,7 +119,7 @@ pub fn kill_group(pid: Pid) {
     }
 }
 
-/// Kills what is left of a group whose leader has ended.
+/// Kills what is left of a group whose leader has ended and was not waited for.
 pub fn kill_rest_of_group(pid: Pid) {
     // SAFETY: `kill` takes no pointer.
     unsafe { libc::kill(-pid.0, libc::SIGKILL) };

@@ -36,9 +36,9 @@ pub fn plan(attempts: impl IntoIterator<Item = Attempt>) -> Plan {
     }
 }
 
-/// The attempt `check/<index>`, with 5 s to go.
+/// The attempt `check/<index>`, with 30 s to go.
 pub fn planned(index: usize, attempt: Attempt) -> Planned {
-    Planned { id: id(index), nonce: nonce(index), deadline_ms: 5000, attempt }
+    Planned { id: id(index), nonce: nonce(index), deadline_ms: 30_000, attempt }
 }
 
 pub fn id(index: usize) -> String {

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let words: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
     match words[..] {
+        _ if arguments[0].ends_with(roots::HANGS) => roots::hang(),
         [watertight_probe::PROBE_COMMAND, "--plan", plan] => ExitCode::from(watertight_probe::run(plan)),
         [watertight_probe::SAMPLE_COMMAND, comm] => {
             watertight_probe::sample(comm);

@@ -104,7 +104,8 @@ fn mounts_are_made_only_outside_the_machines_mount_namespace() {
         let said = launch(&Plan { machine_mnt, ..plan(mounts.clone()) });
         (0..2).for_each(|index| assert!(matches!(said.outcome(index), Outcome::Absent { .. }), "{said:?}"));
     }
-    let elsewhere = Plan { machine_mnt: Some(own), ..plan(mounts) };
+    // One at a time: an unmount takes what lies on top, whoever mounted it.
+    let elsewhere = Plan { machine_mnt: Some(own), parallel: 1, ..plan(mounts) };
     let said = launch_after(&elsewhere, sys::enter_pid_namespace);
     (0..2).for_each(|index| assert_eq!(said.facts(index), &Facts::Mounted));
     let said = launch_after(&elsewhere, || {

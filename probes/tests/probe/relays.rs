@@ -201,7 +201,7 @@ fn an_exchange_that_cannot_connect_is_refused_and_one_that_hangs_says_where() {
     assert_eq!(launch(&plan([exchange(nobody, vec![get()])])).refused(0), ("connect", libc::ECONNREFUSED));
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
     let to = silent.local_addr().expect("bound");
-    let attempt = Planned { deadline_ms: 200, ..planned(0, exchange(to, vec![get(), Step::ReadHead, Step::Close])) };
+    let attempt = Planned { deadline_ms: 1200, ..planned(0, exchange(to, vec![get(), Step::ReadHead, Step::Close])) };
     let told = perform(&Plan { attempts: vec![attempt], ..plan([]) });
     assert_eq!((told.steps_done, told.ended, told.status), (1, Ended::Open, None));
     assert_eq!(told.stopped.as_deref(), Some("step 1 (read head): timed out"));

@@ -2,9 +2,15 @@
 
 use std::{
     net::{TcpListener, UdpSocket},
+    os::fd::AsFd,
+    process::{ExitCode, Stdio},
     time::{Duration, Instant},
 };
 
+use nix::{
+    fcntl::{FcntlArg, OFlag, fcntl},
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+};
 use watertight_probe::{
     observation::{Facts, Outcome},
     plan::{Attempt, Plan, Planned, Stream},
@@ -20,10 +26,22 @@ crate::trials! {
     it_works_as_the_first_process_of_an_empty_root,
     it_works_with_few_descriptors_and_loses_no_attempt,
     it_works_where_processes_are_few,
+    it_works_where_the_ends_of_children_are_ignored,
     an_attempt_that_a_filter_kills_is_said_so_and_the_others_go_on,
     it_works_where_filters_take_its_own_calls_away,
     an_attempt_that_hangs_costs_its_deadline_once,
     an_attempt_that_cannot_be_stopped_from_inside_is_killed_at_its_deadline,
+    what_an_attempt_started_is_killed_with_it,
+    a_full_pipe_that_does_not_block_loses_no_line,
+}
+
+/// The end of the name under which this program does nothing.
+pub const HANGS: &str = "-that-hangs";
+
+/// Does nothing for longer than any test takes.
+pub fn hang() -> ExitCode {
+    std::thread::park_timeout(Duration::from_secs(60));
+    ExitCode::SUCCESS
 }
 
 fn one_of_many() -> Vec<Attempt> {
@@ -93,6 +111,13 @@ fn it_works_where_processes_are_few() {
     (0..100).for_each(|index| assert_eq!(said.facts(index), &Facts::SocketMade));
 }
 
+fn it_works_where_the_ends_of_children_are_ignored() {
+    sys::new_network(true);
+    let said = launch_after(&many(), sys::ignore_ends_of_children);
+    (0..100).for_each(|index| assert_eq!(said.facts(index), &Facts::SocketMade));
+    assert!(said.hello().executed.is_some());
+}
+
 fn an_attempt_that_a_filter_kills_is_said_so_and_the_others_go_on() {
     sys::new_network(true);
     let said = launch_after(&plan(one_of_many()), || sys::filter(&[libc::SYS_socket], libc::SECCOMP_RET_KILL_PROCESS));
@@ -121,7 +146,7 @@ fn it_works_where_filters_take_its_own_calls_away() {
         let is_exec = calls.contains(&libc::SYS_execve);
         let calls: Vec<i64> = calls.iter().copied().filter(|call| *call != libc::SYS_execve).collect();
         sys::before_exec(&mut command, move || sys::filter(&calls, action));
-        let said = launch::read(launch::start(&mut command, std::process::Stdio::null()));
+        let said = launch::read(launch::start(&mut command, Stdio::null()));
         (0..2).for_each(|index| assert_eq!(said.facts(index), &Facts::SocketMade, "{action:x}"));
         assert_eq!(said.hello().executed.is_none(), is_exec, "no pipe, no executed sample");
     }
@@ -132,7 +157,7 @@ fn an_attempt_that_hangs_costs_its_deadline_once() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("bound");
     let to = silent.local_addr().expect("bound");
     let hanging = |index| Planned {
-        deadline_ms: 400,
+        deadline_ms: 1200,
         ..planned(index, Attempt::Connect { transport: Stream::Tcp, to, source_port: None })
     };
     let quick =
@@ -140,7 +165,7 @@ fn an_attempt_that_hangs_costs_its_deadline_once() {
     let attempts: Vec<_> = (0..4).map(hanging).chain((4..40).map(quick)).collect();
     let begun = Instant::now();
     let said = launch(&Plan { attempts, parallel: 5, ..plan([]) });
-    assert!(begun.elapsed() < Duration::from_millis(4 * 350), "beside each other: {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_millis(4 * 950), "beside each other: {:?}", begun.elapsed());
     (0..4).for_each(|index| assert_eq!(said.outcome(index), &Outcome::Silent { step: "recv".into() }));
     (4..40).for_each(|index| assert_eq!(said.facts(index), &Facts::SocketMade));
     let first_hanging = said.observations().position(|seen| matches!(seen.outcome, Outcome::Silent { .. }));
@@ -159,4 +184,46 @@ fn an_attempt_that_cannot_be_stopped_from_inside_is_killed_at_its_deadline() {
     assert_eq!(said.outcome(0), &Outcome::TimedOut { step: "getaddrinfo".into() });
     let micros = said.observation(0).micros;
     assert!((300_000..5_000_000).contains(&micros), "{micros}");
+}
+
+fn what_an_attempt_started_is_killed_with_it() {
+    sys::new_network(true);
+    let path = format!("{}-{}{HANGS}", launch::program(), std::process::id());
+    std::fs::copy(launch::program(), &path).expect("copied");
+    let attempt = Planned { deadline_ms: 300, ..planned(0, Attempt::SetUserId { path: path.clone() }) };
+    let said = launch(&Plan { attempts: vec![attempt], ..plan([]) });
+    assert_eq!(said.outcome(0), &Outcome::TimedOut { step: "execve".into() });
+    std::fs::remove_file(&path).expect("removed");
+    let is_left = || {
+        std::fs::read_dir("/proc").expect("there").flatten().any(|process| {
+            let program = std::fs::read_link(process.path().join("exe"));
+            program.is_ok_and(|program| program.to_string_lossy().starts_with(&path))
+        })
+    };
+    // Killed is not yet gone.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while is_left() {
+        assert!(Instant::now() < deadline, "the executed program is still there");
+        std::thread::yield_now();
+    }
+}
+
+fn a_full_pipe_that_does_not_block_loses_no_line() {
+    sys::new_network(true);
+    let (output, input) = nix::unistd::pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK).expect("a pipe");
+    fcntl(&input, FcntlArg::F_SETPIPE_SZ(4096)).expect("a small one");
+    let mut command = launch::command(&many());
+    let mut child = command.stdin(Stdio::null()).stdout(input.try_clone().expect("cloned")).spawn().expect("started");
+    drop(command);
+    // Full: what the probe writes next is refused.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while poll(&mut [PollFd::new(input.as_fd(), PollFlags::POLLOUT)], PollTimeout::ZERO).expect("polled") == 1 {
+        assert!(Instant::now() < deadline, "never full");
+        std::thread::yield_now();
+    }
+    drop(input);
+    fcntl(&output, FcntlArg::F_SETFL(OFlag::empty())).expect("blocking");
+    let lines = launch::lines_of(std::fs::File::from(output));
+    assert_eq!((lines.len(), lines.last()), (202, Some(&Line::Done { attempts: 100 })));
+    assert!(child.wait().expect("ended").success());
 }

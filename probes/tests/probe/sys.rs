@@ -223,3 +223,10 @@ pub fn become_user(id: u32, no_new_privs: bool) -> io::Result<()> {
 pub fn limit_processes(most: u64) -> io::Result<()> {
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_NPROC, most, most).map_err(io::Error::from)
 }
+
+/// What careless launchers hand down: children that vanish without a status.
+pub fn ignore_ends_of_children() -> io::Result<()> {
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { nix::sys::signal::signal(nix::sys::signal::SIGCHLD, nix::sys::signal::SigHandler::SigIgn) }?;
+    Ok(())
+}

@@ -83,7 +83,7 @@ impl Connection {
         if client & POLLRDHUP != 0 && !self.client_sent_fin {
             self.client_sent_fin = true;
         }
-        if relay & POLLHUP != 0 && G::bridge_passes_hang_up_to_client() {
+        if relay & POLLHUP != 0 {
             // What the relay sent before is still to be read; nothing can be sent to it any more.
             self.relay_hung_up = true;
             self.up.abandon();
@@ -92,7 +92,8 @@ impl Connection {
             if self.carry::<G>(scratch) == Fate::Close {
                 return Fate::Close;
             }
-            if self.relay_hung_up && self.down.is_finished() || self.up.is_finished() && self.down.is_finished() {
+            let has_ended = self.up.is_finished() && self.down.is_finished();
+            if has_ended && self.passes_end::<G>() {
                 return Fate::Close;
             }
         }
@@ -115,6 +116,7 @@ impl Connection {
         if !self.down.is_finished() {
             match self.down.turn(&mut &self.relay, &mut &self.client, scratch) {
                 Ok(Turn::Open) => {}
+                Ok(Turn::Finished) if !self.passes_end::<G>() => {}
                 Ok(Turn::Finished) => {
                     self.client.shutdown(Shutdown::Write).ok();
                 }
@@ -127,6 +129,10 @@ impl Connection {
             }
         }
         Fate::Keep
+    }
+
+    fn passes_end<G: Guards>(&self) -> bool {
+        !self.relay_hung_up || G::bridge_passes_hang_up_to_client()
     }
 
     /// Has the client closed, so that the relay has to be hung up on?

@@ -216,9 +216,6 @@ pub trait LaunchGuards: Send + Sync + 'static {
     }
 
     // The bridge
-    fn bridge_listens_before_workload() -> bool {
-        true
-    }
     /// The end of one direction leaves the other one open.
     fn bridge_keeps_half_open_streams() -> bool {
         true

@@ -121,6 +121,12 @@ pub trait RelayGuards: Send + Sync + 'static {
         true
     }
 
+    /// Where a CONNECT that `refuses_head` let through is tunnelled to: nowhere. A mutant takes `lingers` down as well,
+    /// since the relay's own end of the connection would end the tunnel.
+    fn tunnels_to(_target: &str) -> Option<Origin> {
+        None
+    }
+
     // Headers.
 
     /// Whether a request header of the client stays behind.

@@ -6,7 +6,7 @@ use nix::sys::prctl::set_no_new_privs;
 use nix::sys::resource::{Resource, setrlimit};
 
 use super::error::{LaunchError, Step, require};
-use super::filter::programs;
+use super::filter::program;
 use crate::guards::{CapSets, Guards};
 use crate::sys::privileges::{
     capability_sets, clear_ambient_set, clear_bounding_set, install_filter, join_fresh_session_keyring,
@@ -35,10 +35,8 @@ pub(crate) fn confine_workload<G: Guards>() -> Result<(), LaunchError> {
         require::<G>(set_no_new_privs().step("set no_new_privs"))?;
     }
     if G::filters_system_calls() {
-        for program in programs::<G>()? {
-            let advice = "; a kernel with CONFIG_SECCOMP_FILTER is needed";
-            require::<G>(install_filter(&program).step_or("install the system call filter", advice))?;
-        }
+        let advice = "; a kernel with CONFIG_SECCOMP_FILTER is needed";
+        require::<G>(install_filter(&program::<G>()?).step_or("install the system call filter", advice))?;
     }
     require::<G>(drop_capabilities(G::capability_sets_to_drop(), G::locks_securebits()).step("drop capabilities"))
 }

@@ -24,6 +24,8 @@ pub enum LaunchError {
     KeyFile { path: PathBuf, reason: String },
     #[error("{option} {path:?} cannot be used: {reason}")]
     Path { option: &'static str, path: PathBuf, reason: String },
+    #[error("standard input, output or error is a directory, which would lead out of the sandbox; redirect it")]
+    StandardDirectory,
     #[error("--env {0}: no such variable is set here; set it or leave the option out")]
     NoVariable(String),
     #[error("started as root with no ordinary user to become: name one with --user, or start it through sudo")]

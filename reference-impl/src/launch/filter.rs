@@ -68,15 +68,15 @@ const PORTS: [c_long; 2] = [libc::SYS_iopl, libc::SYS_ioperm];
 #[cfg(not(target_arch = "x86_64"))]
 const PORTS: [c_long; 0] = [];
 
-/// The filter's programs, one for each errno; all of them apply to every call.
-pub(crate) fn programs<G: Guards>() -> Result<Vec<BpfProgram>, LaunchError> {
+/// The filter's program.
+pub(crate) fn program<G: Guards>() -> Result<BpfProgram, LaunchError> {
     build::<G>().map_err(|error| {
         let source = std::io::Error::other(error.to_string());
         LaunchError::kernel("build the system call filter", source, "; this architecture is not supported")
     })
 }
 
-fn build<G: Guards>() -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
+fn build<G: Guards>() -> Result<BpfProgram, seccompiler::BackendError> {
     let mut not_supported = Rules::new();
     deny_families(&mut not_supported, G::denies_socket_families())?;
 
@@ -103,10 +103,31 @@ fn build<G: Guards>() -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
         }
     }
 
-    [(not_supported, libc::EAFNOSUPPORT), (not_implemented, libc::ENOSYS), (not_permitted, libc::EPERM)]
-        .into_iter()
-        .map(|(rules, errno)| compile::<G>(rules, errno))
-        .collect()
+    let mut whole = BpfProgram::new();
+    for (rules, errno) in
+        [(not_supported, libc::EAFNOSUPPORT), (not_implemented, libc::ENOSYS), (not_permitted, libc::EPERM)]
+    {
+        append(&mut whole, compile(rules, errno)?);
+    }
+    if G::kills_foreign_architectures() {
+        whole.splice(0..0, kill_x32());
+    } else {
+        whole.drain(..ARCHITECTURE_CHECK);
+    }
+    Ok(whole)
+}
+
+/// What the compiler puts first: load the architecture, compare, kill.
+const ARCHITECTURE_CHECK: usize = 3;
+
+/// Joins programs that name different calls, since the compiler knows one errno for each: where the first one would
+/// allow a call that it does not name, the next one goes on. One program is installed in a third of the time of three.
+fn append(whole: &mut BpfProgram, next: BpfProgram) {
+    if whole.pop().is_none() {
+        *whole = next;
+        return;
+    }
+    whole.extend(next.into_iter().skip(ARCHITECTURE_CHECK));
 }
 
 /// Sockets other than Unix, IPv4, IPv6 and routing netlink: vsock and the like are outside network namespaces.
@@ -144,17 +165,10 @@ fn rule(conditions: &[(u8, Length, Op, u64)]) -> Result<SeccompRule, seccompiler
     SeccompRule::new(conditions)
 }
 
-fn compile<G: Guards>(rules: Rules, errno: i32) -> Result<BpfProgram, seccompiler::BackendError> {
+fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, seccompiler::BackendError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let deny = SeccompAction::Errno(errno as u32);
-    let mut program: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, deny, arch)?.try_into()?;
-    if G::kills_foreign_architectures() {
-        program.splice(0..0, kill_x32());
-    } else {
-        // The comparison of the architecture that the compiler puts first.
-        program.drain(..3);
-    }
-    Ok(program)
+    SeccompFilter::new(rules, SeccompAction::Allow, deny, arch)?.try_into()
 }
 
 /// x32 shares x86-64's architecture and numbers its calls from 2^30 on: each would pass every rule.
@@ -171,4 +185,36 @@ fn kill_x32() -> Vec<sock_filter> {
         sock_filter { code: at_least, jt: 0, jf: 1, k: X32 },
         sock_filter { code: end, jt: 0, jf: 0, k: libc::SECCOMP_RET_KILL_PROCESS },
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::guards::AllUp;
+
+    #[test]
+    fn no_call_is_named_twice() {
+        // Joined programs ask about a call once: an earlier rule that does not match would allow it.
+        let conditional = [
+            libc::SYS_socket,
+            libc::SYS_socketpair,
+            libc::SYS_clone,
+            libc::SYS_unshare,
+            libc::SYS_ioctl,
+            libc::SYS_clone3,
+        ];
+        let tables = [&MOUNTS[..], &KEYRINGS, &IO_URING, &KERNEL_INTERFACES, &PORTS, &conditional];
+        let all: Vec<c_long> = tables.concat();
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    }
+
+    #[test]
+    fn the_program_kills_foreign_calls_first_and_allows_last() {
+        let program = program::<AllUp>().expect("built");
+        let kills = program.iter().filter(|step| step.k == libc::SECCOMP_RET_KILL_PROCESS && step.code == 6).count();
+        assert_eq!(kills, if cfg!(target_arch = "x86_64") { 2 } else { 1 });
+        assert_eq!(program.last().map(|step| step.k), Some(libc::SECCOMP_RET_ALLOW));
+    }
 }

@@ -63,7 +63,7 @@ fn run<G: Guards>(blueprint: &Blueprint, sockets: OwnedFd, lifeline: OwnedFd) ->
 
     // From here on the relay sockets are reached by name in the working directory: no path leads there.
     fchdir(&sockets).step("enter the directory of the relay sockets")?;
-    let early = if G::bridge_listens_before_workload() { listen(blueprint)? } else { Vec::new() };
+    let ports = listen(blueprint)?;
     let signals = block_signals().step("read signals from a descriptor")?;
     let (gate, opener) = pipe2(OFlag::O_CLOEXEC).step("make a pipe")?;
     let command = match fork().step("fork")? {
@@ -85,7 +85,6 @@ fn run<G: Guards>(blueprint: &Blueprint, sockets: OwnedFd, lifeline: OwnedFd) ->
     }
     nix::unistd::write(&opener, b"!").step("start the workload")?;
     drop(opener);
-    let ports = if G::bridge_listens_before_workload() { early } else { listen(blueprint)? };
     let lifeline = G::init_ends_with_launcher().then_some(lifeline);
     let supervisor = Supervisor { command, signals, lifeline, bridge: Bridge::<G>::new(ports) };
     match supervisor.run().step("wait for events")? {

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -44,6 +45,7 @@ where
     }
     provider_base_path(&spec.provider)?;
     spec.instance.as_deref().map_or(Ok(()), check_instance)?;
+    refuse_directories()?;
     let identity = Identity::choose::<G>(spec.user.as_deref())?;
     let key_file = KeyFile::open(&spec.key_file)?;
     identity.assume::<G>()?;
@@ -112,6 +114,17 @@ fn blueprint<G: Guards>(
     Ok(Blueprint { argv, environment, workspace, view, uid: identity.uid, gid: identity.gid, has_instance })
 }
 
+/// A directory among the standard descriptors would lead out of the sandbox by `..`.
+fn refuse_directories() -> Result<(), LaunchError> {
+    use nix::sys::stat::{SFlag, fstat};
+    let standard = [io::stdin().as_fd(), io::stdout().as_fd(), io::stderr().as_fd()].map(fstat);
+    let kind = |mode| SFlag::from_bits_truncate(mode) & SFlag::S_IFMT;
+    match standard.iter().flatten().any(|stat| kind(stat.st_mode) == SFlag::S_IFDIR) {
+        true => Err(LaunchError::StandardDirectory),
+        false => Ok(()),
+    }
+}
+
 /// 256 random bits as 64 hexadecimal digits.
 pub(super) fn fresh_bearer() -> Result<Secret, LaunchError> {
     let mut bytes = [0; 32];
@@ -174,7 +187,7 @@ impl Sandbox {
         match waitpid(self.pid, None).step("collect the sandbox's init")? {
             WaitStatus::Exited(_, status) => Ok(status),
             WaitStatus::Signaled(_, signal, _) => Err(LaunchError::InitKilled(signal as i32)),
-            other => Err(LaunchError::kernel(format!("understand {other:?}"), std::io::ErrorKind::Other.into(), "")),
+            other => Err(LaunchError::kernel(format!("understand {other:?}"), io::ErrorKind::Other.into(), "")),
         }
     }
 }

@@ -54,7 +54,6 @@ impl View {
         // Taken before anything is covered: afterwards the sources cannot be reached by path.
         let exposed = self.exposures.iter().map(|exposure| exposure.take::<G>()).collect::<Result<Vec<_>, _>>()?;
         let devices = Devices::take()?;
-        let mask = clone_tree(Path::new("/dev/null")).step("copy /dev/null")?;
 
         let attributes = Attributes {
             read_only: G::makes_root_read_only(),
@@ -79,7 +78,7 @@ impl View {
             require::<G>(neutralise_resolver())?;
         }
         if G::hides_key_file() {
-            require::<G>(hide(mask, &self.key))?;
+            require::<G>(hide(&self.key))?;
         }
         Ok(())
     }
@@ -186,10 +185,15 @@ fn neutralise_resolver() -> Result<(), LaunchError> {
 }
 
 /// Covers a file that is still visible with the null device.
-fn hide(mask: OwnedFd, path: &Path) -> Result<(), LaunchError> {
-    match attach(mask, path) {
-        // Covered already, or out of this user's reach.
+fn hide(path: &Path) -> Result<(), LaunchError> {
+    match fs::symlink_metadata(path) {
+        // Covered already, or out of this user's reach. No mount is taken in vain: to give back one that was never
+        // attached makes the kernel wait for all its processors.
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES)) => Ok(()),
-        result => result.step("hide the provider key file"),
+        Err(error) => Err(error).step("look for the provider key file"),
+        Ok(_) => {
+            let mask = clone_tree(Path::new("/dev/null")).step("take /dev/null")?;
+            attach(mask, path).step("hide the provider key file")
+        }
     }
 }

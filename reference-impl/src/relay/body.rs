@@ -76,13 +76,21 @@ pub struct Download {
     incoming: Incoming,
     driver: Driver,
     failed: Option<hyper::Error>,
+    hangs: bool,
     drops_trailers: bool,
     on_truncation: Truncated,
 }
 
 impl Download {
     pub fn new<G: RelayGuards>(incoming: Incoming, driver: Driver) -> Self {
-        Self { incoming, driver, failed: None, drops_trailers: G::drops_trailers(), on_truncation: G::on_truncation() }
+        Self {
+            incoming,
+            driver,
+            failed: None,
+            hangs: false,
+            drops_trailers: G::drops_trailers(),
+            on_truncation: G::on_truncation(),
+        }
     }
 }
 
@@ -94,6 +102,9 @@ impl HttpBody for Download {
         if let Some(error) = self.failed.take() {
             return Poll::Ready(Some(Err(error)));
         }
+        if self.hangs {
+            return Poll::Pending;
+        }
         loop {
             match ready!(Pin::new(&mut self.incoming).poll_frame(cx)) {
                 Some(Ok(frame)) if frame.is_trailers() && self.drops_trailers => {}
@@ -102,7 +113,10 @@ impl HttpBody for Download {
                     match self.on_truncation {
                         Truncated::Abort => self.failed = Some(error),
                         Truncated::End => return Poll::Ready(None),
-                        Truncated::Hang => return Poll::Pending,
+                        Truncated::Hang => {
+                            self.hangs = true;
+                            return Poll::Pending;
+                        }
                     }
                     // Once round, so that hyper first sends what it has: the client gets all that came.
                     cx.waker().wake_by_ref();
@@ -118,7 +132,7 @@ impl HttpBody for Download {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.failed.is_none() && self.incoming.is_end_stream()
+        self.failed.is_none() && !self.hangs && self.incoming.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -18,6 +18,7 @@ use super::headers;
 use super::log;
 use super::route::{Kind, Refusal};
 use super::server::Relay;
+use super::tunnel;
 use super::upstream::{Driver, UpstreamError, send};
 
 /// One client's connection, between its requests.
@@ -36,6 +37,13 @@ pub async fn answer<R: Relay>(relay: &R, conversation: &Conversation, request: R
         Some(Err(fault)) => return refuse(relay, None, Refusal::Head(fault), has_body),
         None => return refuse(relay, None, Refusal::Unjudged, has_body),
     };
+    if let Some(to) =
+        Some(&head).filter(|head| head.method == "CONNECT").and_then(|head| R::Guards::tunnels_to(&head.target))
+    {
+        return tunnel::open(&to, request)
+            .await
+            .unwrap_or_else(|_| refuse(relay, Some(&head), Refusal::Route, has_body));
+    }
     let judged = if R::Guards::judges_each_request() || !conversation.admitted.load(Ordering::Relaxed) {
         relay.judge(&head, request.headers())
     } else {

@@ -120,6 +120,8 @@ impl<G: RelayGuards> Gate<G> {
             Parsed::Complete(head, len) => {
                 self.judged = len;
                 self.state = match head.framing {
+                    // Only with a guard down: what follows CONNECT is no HTTP.
+                    _ if head.method == "CONNECT" => State::Length(u64::MAX),
                     Framing::Length(length) => State::Length(length),
                     Framing::Chunked => State::Chunked(Chunks::new(self.limits.head_bytes)),
                 };

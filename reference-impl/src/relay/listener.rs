@@ -84,7 +84,9 @@ struct Name {
 
 impl Name {
     fn of(path: &Path) -> nix::Result<Self> {
-        Ok(Self { inode: inode(path)?, path: path.to_owned() })
+        // Just bound and not to be found: what we cannot tell apart later is removed now.
+        let inode = inode(path).inspect_err(|_| drop(fs::remove_file(path)))?;
+        Ok(Self { inode, path: path.to_owned() })
     }
 }
 

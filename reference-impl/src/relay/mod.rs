@@ -20,6 +20,7 @@ mod route;
 mod server;
 mod service;
 mod tls;
+mod tunnel;
 mod upstream;
 
 pub use bearer::{Bearer, BearerError, equal_in_constant_time};

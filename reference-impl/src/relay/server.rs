@@ -142,7 +142,7 @@ async fn converse<R: Relay>(relay: &Arc<R>, stream: &Arc<UnixStream>, driver: &D
         .max_headers(limits.headers)
         .max_buf_size(BUFFER)
         .auto_date_header(false);
-    let mut serving = pin!(server.serve_connection(gate, service));
+    let mut serving = pin!(server.serve_connection(gate, service).with_upgrades());
     poll_fn(|cx| {
         let served = serving.as_mut().poll(cx);
         if served.is_pending() {

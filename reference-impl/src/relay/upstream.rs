@@ -161,3 +161,48 @@ impl<G: RelayGuards> AsyncWrite for ReadOn<G> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Shutdown;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+    use crate::guards::AllUp;
+
+    struct StopsAtTheFirstError;
+
+    impl RelayGuards for StopsAtTheFirstError {
+        fn reads_answer_to_unread_request() -> bool {
+            false
+        }
+    }
+
+    /// A peer that has answered, takes nothing more, and then ends.
+    fn answered_and_deaf<G: RelayGuards>() -> ReadOn<G> {
+        let (ours, mut peer) = std::os::unix::net::UnixStream::pair().expect("pair");
+        io::Write::write_all(&mut peer, b"answer").expect("answer");
+        peer.shutdown(Shutdown::Both).expect("shutdown");
+        ours.set_nonblocking(true).expect("nonblocking");
+        ReadOn::new(Box::new(tokio::net::UnixStream::from_std(ours).expect("stream")))
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_read_after_writing_failed_and_its_end_is_no_clean_one() {
+        let mut stream = answered_and_deaf::<AllUp>();
+        stream.write_all(b"request").await.expect("the failure is kept for the end");
+        stream.flush().await.expect("nothing to flush");
+        let mut answer = [0; 6];
+        stream.read_exact(&mut answer).await.expect("answer");
+        assert_eq!(&answer, b"answer");
+        assert_eq!(stream.read(&mut answer).await.map_err(|error| error.kind()), Err(io::ErrorKind::BrokenPipe));
+    }
+
+    #[tokio::test]
+    async fn without_that_the_answer_is_lost() {
+        let mut stream = answered_and_deaf::<StopsAtTheFirstError>();
+        let error = stream.write_all(b"request").await.map_err(|error| error.kind());
+        assert_eq!(error, Err(io::ErrorKind::BrokenPipe));
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -64,7 +65,6 @@ fn free_port() -> u16 {
 
 /// Whether the other end of a Unix stream has closed, rather than ended its direction, within a time.
 fn hangs_up(stream: &UnixStream, within: Duration) -> bool {
-    use std::os::fd::AsFd;
     let mut entries = [PollFd::new(stream.as_fd(), PollFlags::empty())];
     let timeout = PollTimeout::try_from(within).expect("a short time");
     poll(&mut entries, timeout).expect("polls");
@@ -136,16 +136,9 @@ pub fn trials() -> Vec<Trial> {
         }),
         trial("a_client_that_closes_hangs_up_on_a_relay_that_does_not_read", || {
             let bridge = Bridge::start("");
-            let (mut client, relay) = bridge.connect();
+            let (client, relay) = bridge.connect();
             client.set_nonblocking(true).expect("non-blocking");
-            // Until nothing moves any more: every buffer on the way is full.
-            let bytes = vec![7; 1 << 16];
-            let mut last = Instant::now();
-            while last.elapsed() < WHILE {
-                if client.write(&bytes).is_ok() {
-                    last = Instant::now();
-                }
-            }
+            fill(&client);
             drop(client);
             assert!(hangs_up(&relay, DEADLINE));
         }),
@@ -164,25 +157,33 @@ pub fn trials() -> Vec<Trial> {
             assert!(!hung_up("swallow-reset", WHILE));
         }),
         trial("an_end_of_the_relay_reaches_the_client_at_once", || {
-            let ended = |variant| {
+            let ended = |variant, within| {
                 let bridge = Bridge::start(variant);
                 let (mut client, mut relay) = bridge.connect();
                 relay.write_all(b"part").expect("sent");
                 drop(relay);
+                client.set_read_timeout(Some(within)).expect("a deadline");
                 let mut part = Vec::new();
-                client.read_to_end(&mut part).expect("ends");
+                let end = client.read_to_end(&mut part);
                 assert_eq!(part, b"part");
-                // A connection that is closed on both sides refuses what is sent.
-                let deadline = Instant::now() + WHILE;
-                while Instant::now() < deadline {
-                    if client.write_all(b"more").is_err() {
-                        return true;
-                    }
-                    std::thread::yield_now();
-                }
-                false
+                end.is_ok()
             };
-            assert!(ended(""));
+            assert!(ended("", DEADLINE));
+            assert!(!ended("keep-hung-up", WHILE));
+        }),
+        trial("a_relay_that_hangs_up_closes_both_directions_of_the_client", || {
+            let closed = |variant, within| {
+                let bridge = Bridge::start(variant);
+                let (client, relay) = bridge.connect();
+                // The client's direction is full, so nothing but the hang-up can end it.
+                client.set_nonblocking(true).expect("non-blocking");
+                fill(&client);
+                drop(relay);
+                let mut entries = [PollFd::new(client.as_fd(), PollFlags::empty())];
+                poll(&mut entries, PollTimeout::try_from(within).expect("a short time")).expect("polls");
+                entries[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
+            };
+            assert!(closed("", DEADLINE));
         }),
         trial("a_relay_that_closes_without_reading_resets_the_client", || {
             let bridge = Bridge::start("");
@@ -247,6 +248,53 @@ pub fn trials() -> Vec<Trial> {
             let pairs: Vec<_> = (0..481).map(|_| bridge.connect()).collect();
             assert_eq!(pairs.len(), 481);
         }),
+        trial("signals_reach_the_command", || {
+            let directory = tempfile::tempdir().expect("a directory");
+            let mut bridge = Command::new(helper());
+            bridge.args(["helper", "bridge", ""]).arg(directory.path().join("none")).arg(free_port().to_string());
+            bridge.args(["--", "/bin/sh", "-c", "trap 'exit 9' TERM; echo ready; while true; do read line; done"]);
+            let mut bridge = bridge.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+            let mut ready = [0; 6];
+            bridge.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("the command starts");
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(bridge.id() as i32), nix::sys::signal::SIGTERM)
+                .expect("sent");
+            assert_eq!(bridge.wait().expect("ends").code(), Some(9));
+        }),
+        trial("it_works_as_pid_1_of_an_empty_root_with_loopback_down", || {
+            // No /proc, no directory that can be written, nothing but the program and the relay's socket.
+            let root = tempfile::tempdir().expect("a root");
+            std::fs::copy(helper(), root.path().join("helper")).expect("a copy");
+            let relay = UnixListener::bind(root.path().join("relay.sock")).expect("a relay");
+            std::thread::spawn(move || {
+                for mut stream in relay.incoming().map_while(Result::ok) {
+                    let mut question = String::new();
+                    stream.read_to_string(&mut question).expect("the question ends");
+                    stream.write_all(format!("relay heard {question}").as_bytes()).expect("sent");
+                }
+            });
+            let run = |keep_capabilities: &[&str]| {
+                let mut command = Command::new("unshare");
+                command.args(["--user", "--map-root-user", "--net", "--pid", "--fork", "--root"]).arg(root.path());
+                command.args(keep_capabilities);
+                command.args(["/helper", "helper", "bridge", "", "/relay.sock", "8765", "--"]);
+                command.args(["/helper", "helper", "inside", "connect", "8765"]);
+                command.output().expect("unshare starts")
+            };
+            assert_eq!(stdout(&run(&[])), "relay heard hello");
+        }),
+        trial("loopback_that_cannot_be_raised_makes_the_target_unusable", || {
+            let directory = tempfile::tempdir().expect("a directory");
+            let run = |wrapper: &[&str]| {
+                let mut command = Command::new("unshare");
+                command.args(["--user", "--map-root-user", "--net"]).args(wrapper).arg(helper());
+                command.args(["helper", "bridge", ""]).arg(directory.path().join("none")).arg("8765");
+                command.args(["--", "/bin/echo", "executed"]).output().expect("unshare starts")
+            };
+            assert_eq!(stdout(&run(&[])), "executed");
+            let without = run(&["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]);
+            assert_eq!(without.status.code(), Some(125));
+            assert!(String::from_utf8_lossy(&without.stderr).contains("target unusable"));
+        }),
         trial("the_commands_status_is_the_bridges", || {
             let run = |command: &[&str]| {
                 let directory = tempfile::tempdir().expect("a directory");
@@ -267,8 +315,18 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
+/// Writes until nothing moves any more: every buffer on the way is full.
+fn fill(mut client: &TcpStream) {
+    let bytes = vec![7; 1 << 16];
+    let mut last = Instant::now();
+    while last.elapsed() < WHILE {
+        if client.write(&bytes).is_ok() {
+            last = Instant::now();
+        }
+    }
+}
+
 fn readable(stream: &UnixStream) -> bool {
-    use std::os::fd::AsFd;
     let mut entries = [PollFd::new(stream.as_fd(), PollFlags::POLLIN)];
     poll(&mut entries, PollTimeout::try_from(DEADLINE).expect("a short time")).expect("polls") == 1
 }

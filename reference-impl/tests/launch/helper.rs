@@ -13,7 +13,7 @@ use watertight_reference::launch::{LaunchSpec, RelayInputs, Secret, run};
 use super::variants::{With, dispatch};
 use super::{inside, sys};
 
-/// `run VARIANT [--option value]… -- command…`, `bridge VARIANT SOCKET PORT -- command…` or `inside ATTEMPT…`.
+/// `without CALL ERRNO program…` executes a program for which a system call fails; `run VARIANT [--option value]… -- command…`, `bridge VARIANT SOCKET PORT -- command…` or `inside ATTEMPT…`.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let mut text = || arguments.next().and_then(|argument| argument.into_string().ok()).expect("an argument");
@@ -25,6 +25,12 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         "bridge" => {
             let variant = text();
             dispatch(&variant, Bridge, arguments.collect())
+        }
+        "without" => {
+            let (call, errno) = (text().parse().expect("a call"), text().parse().expect("an errno"));
+            sys::forbid(call, errno).expect("a filter");
+            let mut program = std::process::Command::new(text());
+            panic!("not executed: {}", std::os::unix::process::CommandExt::exec(program.args(arguments)));
         }
         "inside" => inside::main(arguments.filter_map(|argument| argument.into_string().ok()).collect()),
         other => panic!("no helper is called {other}"),

@@ -73,6 +73,35 @@ pub fn trials() -> Vec<Trial> {
             scene.command.arg("--relays-fail");
             refused(scene, &EXECUTE, 125, &["no upstream"]);
         });
+        trial("a_missing_system_call_stops_the_launch_and_is_named", |by| {
+            let needs = [
+                (libc::SYS_unshare, libc::EPERM, "user namespace"),
+                (libc::SYS_unshare, libc::ENOSPC, "user.max_user_namespaces"),
+                (libc::SYS_unshare, libc::EINVAL, "CONFIG_USER_NS"),
+                (libc::SYS_clone3, libc::ENOSYS, "CONFIG_"),
+                (libc::SYS_fsopen, libc::ENOSYS, "CONFIG_TMPFS"),
+                (libc::SYS_mount_setattr, libc::ENOSYS, "Linux 5.12"),
+                (libc::SYS_close_range, libc::ENOSYS, "Linux 5.9"),
+                (libc::SYS_seccomp, libc::ENOSYS, "CONFIG_SECCOMP_FILTER"),
+                (libc::SYS_seccomp, libc::EINVAL, "CONFIG_SECCOMP_FILTER"),
+                (libc::SYS_open_tree, libc::ENOSYS, "take"),
+                (libc::SYS_move_mount, libc::EPERM, "mount"),
+                (libc::SYS_mount, libc::EPERM, "cover"),
+                (libc::SYS_setsid, libc::EPERM, "session"),
+                (libc::SYS_capset, libc::EPERM, "capabilities"),
+                (libc::SYS_sethostname, libc::EPERM, "host name"),
+                (libc::SYS_keyctl, libc::EPERM, "keyring"),
+                (libc::SYS_getrandom, libc::ENOSYS, "random bearer"),
+                (libc::SYS_pipe2, libc::EMFILE, "pipe"),
+                (libc::SYS_signalfd4, libc::EMFILE, "signals"),
+            ];
+            for (call, errno, says) in needs {
+                let (call, errno) = (call.to_string(), errno.to_string());
+                let helper = super::support::helper().to_str().expect("UTF-8");
+                let wrapper = [helper, "helper", "without", &call, &errno];
+                refused(Scene::through(by, "", &wrapper), &EXECUTE, 125, &[says]);
+            }
+        });
         trial("exit_statuses_are_the_commands_own", |by| {
             for (script, status) in
                 [("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -SEGV $$", 139), ("kill -KILL $$", 137)]

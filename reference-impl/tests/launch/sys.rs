@@ -39,3 +39,13 @@ pub fn find_session_key(description: &std::ffi::CStr) -> io::Result<()> {
     let key = unsafe { libc::syscall(libc::SYS_keyctl, SEARCH, SESSION, c"user".as_ptr(), description.as_ptr(), 0) };
     if key < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
+
+/// Makes a system call fail for this process and all that it executes.
+pub fn forbid(call: i64, errno: u32) -> Result<(), seccompiler::Error> {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+    let rules = [(call, Vec::new())].into();
+    let program: BpfProgram =
+        SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), arch)?.try_into()?;
+    seccompiler::apply_filter(&program)
+}

@@ -106,7 +106,6 @@ variants! {
         fn hides_host_name() -> bool { false }
     }
     "share-cgroup" ShareCgroup { fn namespaces() -> Namespaces { Namespaces { cgroup: false, ..Namespaces::ALL } } }
-    "late-bridge" LateBridge { fn bridge_listens_before_workload() -> bool { false } }
     "go-on-after-failure" GoOnAfterFailure { fn stops_at_first_failure() -> bool { false } }
     "cut-half-open" CutHalfOpen { fn bridge_keeps_half_open_streams() -> bool { false } }
     "mistake-close" MistakeClose { fn bridge_tells_closed_from_half_closed() -> bool { false } }

@@ -1,6 +1,7 @@
 //! What is seen of a sandbox from outside, and what the host's files show afterwards.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
@@ -82,15 +83,12 @@ pub fn trials() -> Vec<Trial> {
             }
         });
         trial("the_host_is_read_only", |by| {
-            let place = if geteuid().is_root() { "/var/cache" } else { "/var/lock" };
-            let planted = tempfile::tempdir_in(place).expect("a directory");
-            fs::set_permissions(planted.path(), fs::Permissions::from_mode(0o777)).expect("a mode");
-            let file = planted.path().join("written");
-            let touch = format!("touch {} 2>&1; echo done", file.display());
-            assert!(Scene::new(by, "").shell(&touch).contains("Read-only file system"));
-            assert!(!file.exists());
-            Scene::new(by, "writable-root").shell(&touch);
-            assert!(file.exists(), "the attempt succeeds without the defence");
+            let root = |variant| {
+                let mounts = Scene::new(by, variant).inside("mounts");
+                mounts.lines().any(|line| line.contains(" / / ro,"))
+            };
+            assert!(root(""));
+            assert!(!root("writable-root"));
         });
         trial("the_workspace_is_written_as_the_ordinary_user", |by| {
             let scene = Scene::new(by, "");
@@ -127,6 +125,33 @@ pub fn trials() -> Vec<Trial> {
             assert_eq!(connect(8765), "provider hello");
             assert_eq!(connect(8766), "instance hello");
             assert_eq!(Scene::new(by, "").inside("connect 8766"), "ConnectionRefused");
+        });
+        trial("the_network_is_its_own", |by| {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener outside");
+            let port = listener.local_addr().expect("bound").port();
+            assert_eq!(Scene::new(by, "").inside(&format!("connect {port}")), "ConnectionRefused");
+            let answer = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().expect("the attempt arrives without the defence");
+                stream.read_to_end(&mut Vec::new()).expect("the question ends");
+                stream.write_all(b"outside").expect("sent");
+            });
+            assert_eq!(Scene::new(by, "share-network").inside(&format!("connect {port}")), "outside");
+            answer.join().expect("answered");
+        });
+        trial("init_is_hidden_and_its_directory_closed", |by| {
+            let look = "ls /proc/1/cwd/ 2>&1; ls -d /proc/1 2>&1";
+            let up = Scene::new(by, "").shell(look);
+            assert!(up.contains("No such file") && !up.contains("provider.sock"), "{up}");
+            // Visible, it still cannot be looked into; traceable as well, its directory is open.
+            let visible = Scene::new(by, "show-processes").shell(look);
+            assert!(visible.ends_with("/proc/1") && visible.contains("Permission denied"), "{visible}");
+            assert!(Scene::new(by, "show-init").shell(look).contains("provider.sock"));
+        });
+        trial("a_directory_as_standard_input_is_refused", |by| {
+            let mut scene = Scene::new(by, "");
+            scene.command.stdin(fs::File::open("/").expect("a directory"));
+            let output = scene.run(["/bin/echo", "executed"]);
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0));
         });
         trial("the_bearer_file_is_private_and_holds_the_key_given", |by| {
             let script = "stat -c %a $WATERTIGHT_BEARER_FILE; test \"$(cat $WATERTIGHT_BEARER_FILE)\" = $OPENAI_API_KEY && echo same; echo ${#OPENAI_API_KEY}";
@@ -210,8 +235,10 @@ fn seen_by_root() -> Vec<Trial> {
                 let running = Scene::new(by, variant).start(orphan);
                 let init = running.init();
                 let count = || {
-                    let children = super::support::children(init);
-                    children.into_iter().filter(|child| status(*child, "State").starts_with('Z')).count()
+                    // One that is reaped between the listing and the look is no zombie.
+                    let stat = |child: &u32| fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+                    let children = super::support::children(init).into_iter();
+                    children.filter(|child| stat(child).contains(") Z ")).count()
                 };
                 if variant.is_empty() {
                     eventually("init has reaped all orphans", || count() == 0);
@@ -238,6 +265,17 @@ fn seen_by_root() -> Vec<Trial> {
             assert_ne!(tagged("shared-mounts"), 0);
         });
     }
+    trials.push(Trial::test("witness::a_writable_directory_of_the_host_is_not_written", || {
+        let planted = tempfile::tempdir_in("/var/cache").expect("a directory");
+        fs::set_permissions(planted.path(), fs::Permissions::from_mode(0o777)).expect("a mode");
+        let file = planted.path().join("written");
+        let touch = format!("touch {} 2>&1; echo done", file.display());
+        assert!(Scene::new(By::Root, "").shell(&touch).contains("Read-only file system"));
+        assert!(!file.exists());
+        Scene::new(By::Root, "writable-root").shell(&touch);
+        assert!(file.exists(), "the attempt succeeds without the defence");
+        Ok(())
+    }));
     trials.push(Trial::test("witness::the_uid_outside_is_never_0", || {
         let uid = |variant| status(Scene::new(By::Root, variant).start(WAIT).init(), "Uid");
         assert_eq!(uid("").split_whitespace().next(), Some("1777"));

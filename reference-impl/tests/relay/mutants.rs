@@ -85,6 +85,12 @@ mutant!(judge_only_the_first_request: { fn judges_each_request() -> bool { false
 mutant!(accept_connect: { fn refuses_head(fault: Fault) -> bool { fault != Fault::Connect } }
     fails route::connect_is_no_tunnel::<Mutant>(Kind::Provider));
 
+mutant!(tunnel_connect: {
+        fn refuses_head(fault: Fault) -> bool { fault != Fault::Connect }
+        fn tunnels_to(target: &str) -> Option<Origin> { Origin::parse(&format!("http://{target}")).ok() }
+        fn lingers() -> bool { false }
+    } fails route::connect_is_no_tunnel::<Mutant>(Kind::Provider), route::connect_leads_to_no_other_server::<Mutant>(Kind::Instance));
+
 // Where to.
 
 mutant!(route_by_host: {
@@ -267,8 +273,6 @@ mutant!(hang_on_a_cut_answer: { fn on_truncation() -> Truncated { Truncated::Han
     fails life::truncated_answer_looks_truncated::<Mutant>(Kind::Instance));
 mutant!(end_half_closed_clients: { fn answers_half_closed() -> bool { false } }
     fails life::half_closed_client_gets_its_answer::<Mutant>(Kind::Provider));
-mutant!(lose_an_early_answer: { fn reads_answer_to_unread_request() -> bool { false } }
-    fails life::early_answer_reaches_a_client_that_still_sends::<Mutant>(Kind::Instance));
 mutant!(close_on_a_client_that_still_sends: { fn lingers() -> bool { false } }
     fails life::early_answer_reaches_a_client_that_still_sends::<Mutant>(Kind::Instance));
 mutant!(send_twice: { fn sends_once() -> bool { false } }

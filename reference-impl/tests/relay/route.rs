@@ -98,6 +98,19 @@ pub fn connect_is_no_tunnel<G: RelayGuards>(kind: Kind) {
     assert_eq!((upstream.ledger().accepted, evil.ledger().accepted), (0, 0));
 }
 
+/// The witness on the other side alone, whatever the client is told.
+pub fn connect_leads_to_no_other_server<G: RelayGuards>(kind: Kind) {
+    let (upstream, evil) = (Upstream::ok(), Upstream::ok());
+    let relay = relay::<G>(kind, &upstream.origin());
+    let mut client = relay.connect();
+    client.send(relay.head(&format!("CONNECT {}", evil.address), ""));
+    client.head();
+    client.try_send("GET /through HTTP/1.1\r\nHost: h\r\n\r\n");
+    client.half_close();
+    client.try_answer();
+    assert_eq!(evil.ledger().requests.len(), 0, "{:?}", evil.ledger().requests);
+}
+
 pub fn upgrade_leads_nowhere<G: RelayGuards>(kind: Kind) {
     let upstream = Upstream::ok();
     let relay = relay::<G>(kind, &upstream.origin());
@@ -170,6 +183,7 @@ fn the_provider_sees_two_constant_targets() {
 #[test]
 fn connect_is_refused_and_what_follows_it_goes_nowhere() {
     for_both(connect_is_no_tunnel::<AllUp>);
+    for_both(connect_leads_to_no_other_server::<AllUp>);
 }
 
 #[test]

@@ -121,7 +121,11 @@ impl Upstream {
         let mut ledger = self.shared.ledger.lock().expect("ledger");
         while !is(&ledger) {
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "{what}: {} accepted, {} live", ledger.accepted, ledger.live);
+            if left.is_zero() {
+                let (accepted, live) = (ledger.accepted, ledger.live);
+                drop(ledger);
+                panic!("{what}: {accepted} accepted, {live} live");
+            }
             ledger = self.shared.changed.wait_timeout(ledger, left).expect("ledger").0;
         }
     }

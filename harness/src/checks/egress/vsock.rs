@@ -14,7 +14,7 @@ fn plan(plan: &mut Planner<'_>) {
     // The kernel reads the family's low 32 bits; a filter that compares all 64 lets this one through (catalogue F14).
     let high = family | 1 << 32;
     for (name, family) in [("plain", family), ("high-bits", high)] {
-        for (kind_name, kind) in [("stream", libc::SOCK_STREAM), ("datagram", libc::SOCK_DGRAM)] {
+        for (kind_name, kind) in [("stream", libc::SOCK_STREAM), ("seqpacket", libc::SOCK_SEQPACKET)] {
             plan.deny(format!("{name}-{kind_name}"), Attempt::Socket { family, kind, protocol: 0 });
         }
     }

@@ -1,0 +1,90 @@
+//! The catalogue of requirements, for people and for programs.
+
+use serde::Serialize;
+
+use crate::{
+    page::{self, Style},
+    results::{Level, Subject},
+    words,
+};
+
+/// One requirement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    pub id: String,
+    pub level: Level,
+    pub subject: Subject,
+    pub slug: String,
+    pub sentence: String,
+}
+
+/// One line each, the sentence cut to the width; whole and below where the style is verbose.
+pub fn text(rows: &[Row], style: &Style) -> String {
+    let width = |cell: fn(&Row) -> &str| rows.iter().map(|row| page::columns(cell(row))).max().unwrap_or(0);
+    let id = width(|row| &row.id);
+    let level = width(|row| words::level(row.level));
+    let subject = width(|row| words::subject(row.subject));
+    let slug = width(|row| &row.slug);
+    let mut text = String::new();
+    for row in rows {
+        let head = format!(
+            "{:<id$}  {:<level$}  {:<subject$}  {:<slug$}",
+            row.id,
+            words::level(row.level),
+            words::subject(row.subject),
+            row.slug
+        );
+        let taken = page::columns(&head) + 2;
+        if style.verbose || style.width < taken + LEAST {
+            text.push_str(head.trim_end());
+            text.push('\n');
+        }
+        if style.verbose {
+            let mut sentence = page::Page::new(style);
+            sentence.paragraph(4, page::Tone::Plain, &row.sentence);
+            text.push_str(&sentence.finish());
+        } else if style.width >= taken + LEAST {
+            text.push_str(&format!("{head}  {}\n", page::cut(&row.sentence, style.width - taken)));
+        }
+    }
+    text
+}
+
+/// Columns that a sentence needs to say anything; narrower windows do without it.
+const LEAST: usize = 12;
+
+/// An array of objects with `id`, `level`, `subject`, `slug` and `sentence`.
+#[expect(clippy::expect_used, reason = "strings and closed enums always serialise")]
+pub fn json(rows: &[Row]) -> String {
+    let mut text = serde_json::to_string_pretty(rows).expect("plain data");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn the_catalogue_is_a_table_that_fits() {
+        for width in [60, 80, 120] {
+            let table = text(&testing::rows(), &Style { width, ..Style::default() });
+            assert!(table.lines().all(|line| page::columns(line) <= width), "{table}");
+            assert_eq!(table.lines().count(), testing::rows().len());
+            insta::assert_snapshot!(format!("catalogue_{width}"), table);
+        }
+    }
+
+    #[test]
+    fn verbose_gives_whole_sentences() {
+        insta::assert_snapshot!(text(&testing::rows(), &Style { verbose: true, ..Style::default() }));
+    }
+
+    #[test]
+    fn programs_get_the_same_as_an_array() {
+        let value: serde_json::Value = serde_json::from_str(&json(&testing::rows())).expect("JSON");
+        assert_eq!(value.as_array().map(Vec::len), Some(testing::rows().len()));
+        insta::assert_snapshot!(json(&testing::rows()[..2]));
+    }
+}

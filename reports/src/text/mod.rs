@@ -1,0 +1,10 @@
+//! A run as a person reads it, on a terminal or in a log.
+
+mod areas;
+mod document;
+mod ids;
+mod trouble;
+
+pub use crate::page::Style;
+pub use document::render;
+pub(crate) use trouble::seeing;
