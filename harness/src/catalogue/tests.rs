@@ -87,6 +87,11 @@ fn a_requirement_is_read_with_its_line() {
 }
 
 #[test]
+fn results_name_the_version_of_the_text() {
+    assert_eq!(load().version, crate::outcome::SPEC);
+}
+
+#[test]
 fn a_check_that_the_text_does_not_know_is_found() {
     let catalogue = load();
     disagrees(
