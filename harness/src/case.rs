@@ -177,3 +177,6 @@ impl<'a> Case<'a> {
         self.evidence
     }
 }
+
+#[cfg(test)]
+mod tests;

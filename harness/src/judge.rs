@@ -342,3 +342,6 @@ fn duration(check: &Check, evidence: &Evidence) -> u64 {
         .map(|observation| observation.micros)
         .sum()
 }
+
+#[cfg(test)]
+mod tests;

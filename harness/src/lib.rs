@@ -1,6 +1,7 @@
 //! Watertight's harness: what is checked, how a run goes, and how it is judged.
 
 pub mod case;
+pub mod catalogue;
 pub mod check;
 pub mod checks;
 pub mod commands;

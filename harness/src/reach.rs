@@ -84,3 +84,6 @@ fn verb(attempt: &Attempt) -> &'static str {
         | Attempt::Mcp { .. } => "attempt",
     }
 }
+
+#[cfg(test)]
+mod tests;

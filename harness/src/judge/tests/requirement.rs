@@ -1,0 +1,198 @@
+//! From attempts to a requirement's verdict: rules 3, 4 and 6.
+
+use watertight_probe::plan::Attempt;
+use watertight_reports::{
+    evidence::{Evidence, LaunchKind},
+    results::{ControlKind, Level, Seen, Verdict},
+};
+
+use super::{
+    super::{check as judge, combine, ruling_verdict},
+    evidence::{denied, got_through, launch, recorded, target},
+};
+use crate::{
+    case::{Case, Ruling},
+    check::{Check, Item, Need, Shows},
+    planner::Planner,
+};
+
+const VERDICTS: [Verdict; 4] = [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive, Verdict::HarnessError];
+
+#[test]
+fn a_requirement_is_as_bad_as_its_worst_attempt_in_whatever_order() {
+    for first in VERDICTS {
+        for second in VERDICTS {
+            for third in VERDICTS {
+                let all = [first, second, third];
+                let expected = [Verdict::Fail, Verdict::HarnessError, Verdict::Inconclusive, Verdict::Pass]
+                    .into_iter()
+                    .find(|verdict| all.contains(verdict));
+                assert_eq!(Some(combine(&all)), expected, "{all:?}");
+            }
+        }
+    }
+    assert_eq!(combine(&[]), Verdict::Inconclusive, "nothing judged is no pass");
+}
+
+#[test]
+fn a_ruling_is_judged_by_what_is_certain_first() {
+    for bits in 0..32u8 {
+        let [breach, missing, control, fault, note] = [1, 2, 4, 8, 16].map(|bit| bits & bit != 0);
+        let some = |there: bool| if there { vec!["x".to_owned()] } else { vec![] };
+        let ruling = Ruling {
+            breaches: some(breach),
+            faults: some(fault),
+            control_faults: some(control),
+            missing: some(missing),
+            notes: some(note),
+        };
+        let expected = match (breach, missing, control, fault) {
+            (true, _, _, _) => Verdict::Fail,
+            (false, true, _, _) => Verdict::HarnessError,
+            (false, false, true, _) => Verdict::Inconclusive,
+            (false, false, false, true) => Verdict::Fail,
+            (false, false, false, false) => Verdict::Pass,
+        };
+        assert_eq!(ruling_verdict(&ruling), expected, "{ruling:?}");
+    }
+}
+
+fn no_plan(_: &mut Planner<'_>) {}
+
+const CHECK: Check = Check::denied("TEST-1", "test::one", no_plan);
+const CONTROLLED: [LaunchKind; 3] = [LaunchKind::ControlBefore, LaunchKind::Target, LaunchKind::ControlAfter];
+
+fn item(name: &str, need: Need) -> Item {
+    let attempt = Attempt::Socket { family: 40, kind: 1, protocol: 0 };
+    let mut item = Item::new(name, attempt, &CONTROLLED);
+    item.need = need;
+    item
+}
+
+/// Every item denied in the target; controls as `supported` says.
+fn evidence(items: &[Item], supported: impl Fn(&str) -> bool) -> Evidence {
+    let mut evidence = Evidence::default();
+    for kind in CONTROLLED {
+        let mut launch = launch(super::evidence::id(kind), kind);
+        for item in items {
+            let record = match kind {
+                LaunchKind::Target => recorded(item.attempt.clone(), Some(denied(libc::EPERM)), vec![]),
+                _ if supported(&item.name) => got_through(item),
+                _ => recorded(item.attempt.clone(), Some(denied(libc::EAFNOSUPPORT)), vec![]),
+            };
+            launch.attempts.insert(format!("{}/{}", CHECK.slug, item.name), record);
+        }
+        evidence.launches.push(launch);
+    }
+    evidence
+}
+
+#[test]
+fn an_untestable_attempt_is_left_out_only_where_it_is_not_required() {
+    let items = |need| [item("sure", Need::Required), item("odd", need)];
+    for (need, expected) in [(Need::Required, Verdict::Inconclusive), (Need::WhereSupported, Verdict::Pass)] {
+        let items = items(need);
+        let (result, untestable) = judge(&CHECK, &items, &evidence(&items, |name| name == "sure"));
+        assert_eq!(result.verdict, expected, "{need:?}");
+        assert_eq!(untestable, ["test::one/odd"], "it is named whichever it is");
+    }
+}
+
+#[test]
+fn a_requirement_of_which_nothing_could_be_tried_is_inconclusive() {
+    let items = [item("odd", Need::WhereSupported), item("odder", Need::WhereSupported)];
+    let (result, untestable) = judge(&CHECK, &items, &evidence(&items, |_| false));
+    assert_eq!(result.verdict, Verdict::Inconclusive);
+    assert_eq!(untestable.len(), 2);
+    assert!(!result.reason.is_empty());
+    let (result, _) = judge(&CHECK, &[], &evidence(&[], |_| true));
+    assert_eq!(result.verdict, Verdict::Inconclusive, "a check without attempts");
+}
+
+#[test]
+fn an_attempt_that_cannot_be_made_here_at_all_is_named_and_never_a_pass() {
+    let mut odd = item("odd", Need::WhereSupported);
+    odd.untestable = Some("no group to plant".into());
+    let alone = [odd.clone()];
+    let (result, untestable) = judge(&CHECK, &alone, &evidence(&alone, |_| true));
+    assert_eq!((result.verdict, untestable), (Verdict::Inconclusive, vec!["test::one/odd".to_owned()]));
+    let both = [item("sure", Need::Required), odd];
+    let (result, untestable) = judge(&CHECK, &both, &evidence(&both, |_| true));
+    assert_eq!((result.verdict, untestable), (Verdict::Pass, vec!["test::one/odd".to_owned()]));
+    assert!(result.observations.iter().any(|one| one.outcome == "untestable-here"));
+}
+
+#[test]
+fn a_target_that_did_not_answer_or_finish_or_lost_lines_gets_no_milder_verdict_than_harness_error() {
+    let items = [item("sure", Need::Required)];
+    for bits in 0..8u8 {
+        let [answered, done, whole] = [1, 2, 4].map(|bit| bits & bit != 0);
+        let mut evidence = evidence(&items, |_| true);
+        let target = target(&mut evidence);
+        target.done = done;
+        target.hello = target.hello.take().filter(|_| answered);
+        target.stderr = "sandbox: no such file\n".into();
+        if !whole {
+            target.errors.push("line 3 is missing".into());
+        }
+        let (result, _) = judge(&CHECK, &items, &evidence);
+        let alive = answered && done && whole;
+        let expected = if alive { Verdict::Pass } else { Verdict::HarnessError };
+        assert_eq!(result.verdict, expected, "answered {answered}, done {done}, whole {whole}");
+        let told = |words: &str| result.reason.iter().any(|line| line.contains(words));
+        assert_eq!(told("sandbox: no such file"), !(answered && done), "its last words: {:?}", result.reason);
+        assert_eq!(told("line 3 is missing"), !whole, "{:?}", result.reason);
+    }
+}
+
+#[test]
+fn one_dead_launch_of_the_target_among_several_is_enough_to_pass_nothing() {
+    let items = [item("sure", Need::Required)];
+    for dead_first in [true, false] {
+        let mut evidence = evidence(&items, |_| true);
+        let mut dead = launch("target-2", LaunchKind::Target);
+        dead.hello = None;
+        let at = if dead_first { 0 } else { evidence.launches.len() };
+        evidence.launches.insert(at, dead);
+        assert_eq!(judge(&CHECK, &items, &evidence).0.verdict, Verdict::HarnessError);
+    }
+}
+
+#[test]
+fn a_dead_target_makes_a_breach_of_a_should_a_harness_error_and_leaves_that_of_a_must() {
+    for (level, expected) in [(Level::Must, Verdict::Fail), (Level::Should, Verdict::HarnessError)] {
+        let check = Check { level, ..CHECK };
+        let items = [item("sure", Need::Required)];
+        let mut evidence = evidence(&items, |_| true);
+        let target = target(&mut evidence);
+        target.hello = None;
+        target.attempts.insert("test::one/sure".into(), got_through(&items[0]));
+        assert_eq!(judge(&check, &items, &evidence).0.verdict, expected, "{level:?}");
+    }
+}
+
+#[test]
+fn a_result_says_from_where_it_was_seen() {
+    fn rule(_: &mut Case<'_>) {}
+    const FACTS: Check = Check::facts("TEST-2", "test::two", ControlKind::KnownPositive, no_plan, rule);
+    let inside = [item("inside", Need::Required)];
+    let mut outside = inside.clone();
+    outside[0].shows = Shows::Outside;
+    let seen = |check: &Check, items: &[Item]| judge(check, items, &evidence(items, |_| true)).0.seen;
+    assert_eq!(seen(&CHECK, &inside), Seen::InsideOnly);
+    assert_eq!(seen(&CHECK, &outside), Seen::TwoSided);
+    assert_eq!(seen(&FACTS, &inside), Seen::InsideOnly);
+    assert_eq!(seen(&Check { ..FACTS }.witnessed(), &inside), Seen::TwoSided);
+}
+
+#[test]
+fn what_was_observed_stands_in_the_result_with_its_control() {
+    let items = [item("sure", Need::Required)];
+    let (result, _) = judge(&CHECK, &items, &evidence(&items, |_| true));
+    let [one] = result.observations.as_slice() else { panic!("{:?}", result.observations) };
+    assert_eq!(one.attempt, "test::one/sure");
+    assert_eq!((one.inside.as_str(), one.outside.as_str()), ("connect: EPERM", "nothing"));
+    assert!(one.control.contains("the socket was made"), "{}", one.control);
+    assert_eq!(one.outcome, "denied");
+    assert_eq!(result.duration_us, 7);
+}
