@@ -168,10 +168,8 @@ fn alive(evidence: &Evidence) -> Option<String> {
             Some(format!("the probe did not answer from inside the target: {}", words()))
         } else if !target.done {
             Some(format!("the probe did not finish: {}", words()))
-        } else if let Some(error) = target.errors.first() {
-            Some(format!("the probe's channel is broken: {error}"))
         } else {
-            None
+            target.errors.first().map(|error| format!("the probe's channel is broken: {error}"))
         }
     })
 }

@@ -1,12 +1,6 @@
 //! System calls of the harness itself.
 
-use std::{
-    fs::File,
-    io,
-    os::unix::net::UnixStream,
-    path::Path,
-    thread,
-};
+use std::{fs::File, io, os::unix::net::UnixStream, path::Path, thread};
 
 use nix::sched::{CloneFlags, setns, unshare};
 

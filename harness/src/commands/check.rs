@@ -33,7 +33,9 @@ pub fn run(line: Check) -> ExitCode {
     }
     let program = match std::env::current_exe() {
         Ok(program) => program,
-        Err(error) => return super::refuse(&format!("cannot find this program's own file: {error}"), super::INCOMPLETE),
+        Err(error) => {
+            return super::refuse(&format!("cannot find this program's own file: {error}"), super::INCOMPLETE);
+        }
     };
     let options = Options { program, as_root: line.as_root, soak: line.soak };
     let mut worst = 0;
@@ -61,7 +63,10 @@ pub fn run(line: Check) -> ExitCode {
                     println!("{:14} {:?} {}", check.id, check.verdict, check.reason.join("; "));
                     if line.verbose {
                         for one in &check.observations {
-                            println!("      {} | {} | {} | {} | {}", one.attempt, one.outcome, one.inside, one.outside, one.control);
+                            println!(
+                                "      {} | {} | {} | {} | {}",
+                                one.attempt, one.outcome, one.inside, one.outside, one.control
+                            );
                         }
                     }
                 }

@@ -45,7 +45,11 @@ pub struct Common<'a> {
 }
 
 /// The launches that make every attempt of `checks` in this kind of launch, as few as fit.
-pub fn assemble(common: &Common<'_>, checks: &[&Check], allocator: &mut Allocator) -> Result<Vec<Assembled>, PlanError> {
+pub fn assemble(
+    common: &Common<'_>,
+    checks: &[&Check],
+    allocator: &mut Allocator,
+) -> Result<Vec<Assembled>, PlanError> {
     let mut launches = vec![empty(common, 1)?];
     let mut size = 0;
     for check in checks {
@@ -92,12 +96,7 @@ fn encoded_len(check: &Check, items: &[Item], launch: &str, common: &Common<'_>)
 
 fn planned(check: &Check, item: &Item, launch: &str, run: &RunNonce) -> Planned {
     let id = format!("{}/{}", check.slug, item.name);
-    Planned {
-        nonce: run.attempt(launch, &id),
-        id,
-        deadline_ms: item.deadline_ms,
-        attempt: item.attempt.clone(),
-    }
+    Planned { nonce: run.attempt(launch, &id), id, deadline_ms: item.deadline_ms, attempt: item.attempt.clone() }
 }
 
 fn add(launch: &mut Assembled, check: &Check, item: Item, id: &str, run: &RunNonce) {
@@ -126,7 +125,8 @@ fn empty(common: &Common<'_>, number: usize) -> Result<Assembled, PlanError> {
 /// A plan without an attempt.
 pub fn bare_plan(id: &str, common: &Common<'_>) -> Result<Plan, PlanError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let machine_netns = machine_netns_cookie().map_err(|error: io::Error| PlanError::Json(serde::ser::Error::custom(error)))?;
+    let machine_netns =
+        machine_netns_cookie().map_err(|error: io::Error| PlanError::Json(serde::ser::Error::custom(error)))?;
     Ok(Plan {
         launch: id.to_owned(),
         comm: format!("w{}", &common.run.attempt(id, "comm").to_string()[..14]),

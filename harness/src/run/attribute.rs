@@ -105,8 +105,7 @@ impl Owners {
     }
 
     fn places(&self, sighting: &Sighting) -> Owned {
-        let by_nonce: Vec<Place> =
-            sighting.nonces.iter().filter_map(|nonce| self.nonces.get(nonce).cloned()).collect();
+        let by_nonce: Vec<Place> = sighting.nonces.iter().filter_map(|nonce| self.nonces.get(nonce).cloned()).collect();
         if sighting.nonces.iter().any(|nonce| self.sides.contains_key(nonce)) {
             return Owned::BySide;
         }

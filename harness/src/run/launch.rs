@@ -321,4 +321,3 @@ fn longest(plan: &Plan) -> Duration {
     let alone: u32 = plan.last.iter().map(|planned| planned.deadline_ms).sum();
     Duration::from_millis(u64::from(at_once) + u64::from(alone))
 }
-

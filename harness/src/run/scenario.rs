@@ -84,7 +84,12 @@ impl Session<'_> {
             let id = format!("lingering/{name}");
             let nonce = run.attempt(&launch, &id);
             let attempt = Attempt::Linger { comm: comm.clone(), holding };
-            assembled.plan.attempts.push(Planned { id: id.clone(), nonce, deadline_ms: 4_000, attempt: attempt.clone() });
+            assembled.plan.attempts.push(Planned {
+                id: id.clone(),
+                nonce,
+                deadline_ms: 4_000,
+                attempt: attempt.clone(),
+            });
             let record =
                 AttemptRecord { nonce, attempt, evil: None, began: false, observation: None, sightings: vec![] };
             assembled.records.insert(id, record);
@@ -125,7 +130,9 @@ impl Session<'_> {
                 continue;
             };
             let arrived = ledger.snapshot().iter().any(|one| {
-                one.fixture == fixture && one.nonces.contains(&record.nonce) && matches!(one.event, Event::Request { .. })
+                one.fixture == fixture
+                    && one.nonces.contains(&record.nonce)
+                    && matches!(one.event, Event::Request { .. })
             });
             came += u32::from(arrived);
             ledger.wait_live_blocking(fixture, Some(record.nonce), 0, deadline);
@@ -230,7 +237,15 @@ impl Session<'_> {
 
     fn bare(&self, id: &str, end: End) -> Result<Assembled, RunError> {
         let run = &self.site.secrets.run;
-        let common = Common { kind: LaunchKind::Own, id, layout: &self.layout, run, machine_mnt: self.site.machine_mnt, bearer: self.bearer(), end };
+        let common = Common {
+            kind: LaunchKind::Own,
+            id,
+            layout: &self.layout,
+            run,
+            machine_mnt: self.site.machine_mnt,
+            bearer: self.bearer(),
+            end,
+        };
         Ok(Assembled { plan: bare_plan(id, &common)?, records: Default::default() })
     }
 }

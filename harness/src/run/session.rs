@@ -83,13 +83,12 @@ impl<'a> Session<'a> {
 
     fn controls(&mut self, when: &str, user: LaunchKind, root: LaunchKind) -> Result<(), RunError> {
         (self.progress)(&format!("controls {when}"));
-        for (kind, id, as_root) in
-            [(user, format!("control-{when}"), false), (root, format!("root-{when}"), true)]
-        {
+        for (kind, id, as_root) in [(user, format!("control-{when}"), false), (root, format!("root-{when}"), true)] {
             for assembled in self.assemble(kind, &id, End::Exit(0))? {
                 let argv = self.probe_words(&assembled)?;
                 let manner = Manner { as_root, ..Manner::default() };
-                let mut running = Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)?;
+                let mut running =
+                    Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)?;
                 running.carry_through(&self.site);
                 self.launches.push(running.end());
             }
@@ -162,7 +161,15 @@ impl<'a> Session<'a> {
 
     fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
         let bearer = self.bearer();
-        let common = Common { kind, id, layout: &self.layout, run: &self.site.secrets.run, machine_mnt: self.site.machine_mnt, bearer, end };
+        let common = Common {
+            kind,
+            id,
+            layout: &self.layout,
+            run: &self.site.secrets.run,
+            machine_mnt: self.site.machine_mnt,
+            bearer,
+            end,
+        };
         let launches = assemble(&common, self.checks, &mut self.allocator)?;
         let wanted = self.allocator.take();
         self.site.open(wanted)?;

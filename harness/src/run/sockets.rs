@@ -9,10 +9,7 @@ use std::{
 use watertight_reference::launch::socket_directory;
 use watertight_reports::evidence::Socket;
 
-use crate::{
-    site::Site,
-    sys,
-};
+use crate::{site::Site, sys};
 
 /// A user of the world that no launch is for.
 const OTHER_USER: u32 = 1778;
@@ -50,5 +47,6 @@ fn socket(site: &Site, launcher: i32, directory: &Path, path: &Path, owner: u32)
 
 /// The path as the launcher itself sees it.
 fn inside(launcher: i32, path: &Path) -> PathBuf {
-    path.strip_prefix(format!("/proc/{launcher}/root")).map_or_else(|_| path.to_owned(), |rest| Path::new("/").join(rest))
+    path.strip_prefix(format!("/proc/{launcher}/root"))
+        .map_or_else(|_| path.to_owned(), |rest| Path::new("/").join(rest))
 }

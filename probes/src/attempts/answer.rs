@@ -32,12 +32,7 @@ pub fn hear(context: &Context<'_>, stream: impl AsFd, until: Instant) -> Attempt
 }
 
 /// Reads what comes back until it is `whole`, or until the end or `until`.
-pub fn hear_all(
-    context: &Context<'_>,
-    stream: impl AsFd,
-    until: Instant,
-    whole: impl Fn(&[u8]) -> bool,
-) -> Attempted {
+pub fn hear_all(context: &Context<'_>, stream: impl AsFd, until: Instant, whole: impl Fn(&[u8]) -> bool) -> Attempted {
     context.step("recv");
     let mut answer = Vec::new();
     let mut buffer = [0; MOST];

@@ -40,7 +40,8 @@ pub fn over_stream(context: &Context<'_>, to: SocketAddr, query: &DnsQuery) -> A
     answer::send_all(context, &stream, &bytes)?;
     // A message behind its length, or a line from something that is no name server.
     answer::hear_all(context, &stream, context.until, |answer| {
-        let message = answer.split_first_chunk().is_some_and(|(len, rest)| rest.len() >= u16::from_be_bytes(*len).into());
+        let message =
+            answer.split_first_chunk().is_some_and(|(len, rest)| rest.len() >= u16::from_be_bytes(*len).into());
         message || answer.contains(&b'\n')
     })
 }

@@ -74,12 +74,7 @@ where
         Forked::Parent(pid) => Pid::from_raw(pid),
     };
     drop(gate);
-    let inputs = RelayInputs {
-        provider_listener: sockets.provider,
-        instance_listener: sockets.instance,
-        key,
-        bearer,
-    };
+    let inputs = RelayInputs { provider_listener: sockets.provider, instance_listener: sockets.instance, key, bearer };
     // On failure the gate closes, and the command is never executed.
     let relays = start_relays(inputs).map_err(|error| LaunchError::Relays(error.to_string()))?;
     nix::unistd::write(&keeper, b"!").step("start the command")?;

@@ -1,6 +1,5 @@
 //! Both relays of one launch on a thread of their own, from their start to their shutdown.
 
-use std::future::Future;
 use std::io;
 use std::os::unix::net::UnixListener;
 use std::thread::{self, JoinHandle};
@@ -62,7 +61,10 @@ impl Service {
     }
 
     /// Starts to serve. What is refused is told to `log`, one line each.
-    pub fn start<G: RelayGuards>(self, log: impl Fn(&str) + Clone + Send + Sync + 'static) -> Result<Serving, ServiceError> {
+    pub fn start<G: RelayGuards>(
+        self,
+        log: impl Fn(&str) + Clone + Send + Sync + 'static,
+    ) -> Result<Serving, ServiceError> {
         let settings = || Settings { limits: Limits::default(), log: Log::new(log.clone()) };
         let (base, provider_listener) = self.provider;
         let provider = ProviderRelay::<G>::new(base, &self.bearer, self.key, &self.trust, settings())?;
@@ -95,11 +97,9 @@ impl Service {
     }
 }
 
-fn end(mut stopped: watch::Receiver<bool>) -> impl Future<Output = ()> {
-    async move {
-        // An error means that the owner is gone, which is an end as well.
-        let _ = stopped.wait_for(|stopped| *stopped).await;
-    }
+async fn end(mut stopped: watch::Receiver<bool>) {
+    // An error means that the owner is gone, which is an end as well.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 impl Drop for Serving {

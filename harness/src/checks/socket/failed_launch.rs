@@ -9,12 +9,11 @@ use crate::{
     scenario::Scenario,
 };
 
-pub static CHECK: Check =
-    Check::facts("SOCKET-2", "socket::failed_launch", ControlKind::KnownPositive, plan, judge)
-        .about(Subject::Launcher)
-        .waived_by(Capability::Provider)
-        .launching(&[Scenario::FailsLate])
-        .caught_on(&["keep-listening-after-failure"]);
+pub static CHECK: Check = Check::facts("SOCKET-2", "socket::failed_launch", ControlKind::KnownPositive, plan, judge)
+    .about(Subject::Launcher)
+    .waived_by(Capability::Provider)
+    .launching(&[Scenario::FailsLate])
+    .caught_on(&["keep-listening-after-failure"]);
 
 fn plan(_: &mut Planner<'_>) {}
 

@@ -1,6 +1,5 @@
 //! SOCKET: the Unix sockets of the routes are for the launching user alone.
 
-
 mod failed_launch;
 mod modes;
 
