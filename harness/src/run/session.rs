@@ -18,7 +18,7 @@ use crate::{
     check::Check,
     planner::{Allocator, Layout},
     scenario::Scenario,
-    site::{Site, SiteError, address},
+    site::{LINKED_KEY, OPEN_KEY, Site, SiteError, WORKSPACE_KEY, address},
     target::{Target, TargetError, Words},
 };
 
@@ -224,6 +224,9 @@ impl<'a> Session<'a> {
             ("provider_url", format!("http://{}/v1", address::PROVIDER_V4)),
             ("instance_url", format!("http://{}", address::INSTANCE_V4)),
             ("key_file", self.site.plants.key_file.display().to_string()),
+            ("open_key_file", OPEN_KEY.to_owned()),
+            ("linked_key_file", LINKED_KEY.to_owned()),
+            ("workspace_key_file", WORKSPACE_KEY.to_owned()),
             ("workspace", WORKSPACE.to_owned()),
             ("sockets", crate::site::SOCKETS.to_owned()),
         ];
