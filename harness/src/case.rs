@@ -108,6 +108,16 @@ impl<'a> Case<'a> {
         found.map(|(_, record)| record)
     }
 
+    /// The target's launch in which the attempt `name` was made: each has a bearer and an end of its own.
+    pub fn launch_of(&mut self, name: &str) -> Option<&'a Launch> {
+        let id = format!("{}/{name}", self.slug);
+        let found = self.evidence.of_kind(LaunchKind::Target).find(|launch| launch.attempts.contains_key(&id));
+        if found.is_none() {
+            self.ruling.missing.push(format!("{id} was made in no launch of the target"));
+        }
+        found
+    }
+
     /// This check's attempt `name` in the target's main launch.
     pub fn attempt(&mut self, name: &str) -> Option<&'a AttemptRecord> {
         self.attempt_in(LaunchKind::Target, name)
@@ -212,13 +222,14 @@ impl<'a> Case<'a> {
         Capability::ROUTES.iter().copied().filter(|route| !absent.contains_key(route.name())).collect()
     }
 
-    /// The probe's processes in the target's main launch, as seen from outside. None at all is recorded as missing.
-    pub fn witnessed(&mut self) -> &'a [Process] {
-        let Some(launch) = self.launch(LaunchKind::Target) else { return &[] };
-        if launch.processes.is_empty() {
-            self.missing("no process of the probe was found from outside");
+    /// The probe's processes in the target's main launches, as seen from outside. None at all in one of them is recorded as missing.
+    pub fn witnessed(&mut self) -> Vec<&'a Process> {
+        self.launch(LaunchKind::Target);
+        let launches: Vec<&Launch> = self.evidence.of_kind(LaunchKind::Target).collect();
+        for launch in launches.iter().filter(|launch| launch.processes.is_empty()) {
+            self.missing(format!("no process of the probe in launch {} was found from outside", launch.id));
         }
-        &launch.processes
+        launches.into_iter().flat_map(|launch| &launch.processes).collect()
     }
 
     /// How many steps the scripted exchange `name` has.

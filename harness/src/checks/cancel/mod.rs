@@ -7,7 +7,6 @@ mod relay_shut_down;
 mod upstream_cut_short;
 
 use watertight_probe::{plan::Step, sighting::Event};
-use watertight_reports::evidence::LaunchKind;
 
 use crate::{
     case::Case,
@@ -61,7 +60,7 @@ fn cancelled(case: &mut Case<'_>) {
         case.control(reached, format!("{name}: the request reached its origin once: {described}"));
         case.require(exchange.stopped.is_none(), format!("{name}: the origin still has the connection: {described}"));
         let Some(Event::Request { connection, .. }) = asked.first().map(|one| &one.event) else { continue };
-        let over = case.launch(LaunchKind::Target).and_then(|launch| launch.number("done_at")).unwrap_or(u64::MAX);
+        let over = case.launch_of(&name).and_then(|launch| launch.number("done_at")).unwrap_or(u64::MAX);
         let closed = |event: &Event| matches!(event, Event::Closed { connection: ended, .. } if ended == connection);
         let ended = case.arrived(&name).iter().any(|one| closed(&one.event) && one.micros <= over);
         case.require(ended, format!("{name}: the origin's ledger has no end of the connection while the workload ran"));

@@ -92,7 +92,7 @@ pub fn record(shows: Shows, outcome: Option<Outcome>, sightings: Vec<Sighting>) 
         Shows::Outside => {
             Attempt::Unix { address: UnixAddress::Abstract("watertight-1".into()), kind: UnixKind::Stream }
         }
-        Shows::Inside => Attempt::Descriptors { reach: (std::net::Ipv4Addr::LOCALHOST, 1).into() },
+        Shows::Inside => Attempt::Descriptors { reach: (Ipv4Addr::LOCALHOST, 1).into() },
     };
     recorded(attempt, outcome, sightings)
 }
