@@ -43,6 +43,8 @@ pub struct Layout {
     pub workspace: PathBuf,
     /// Routes that the manifest declares absent.
     pub absent: Vec<Capability>,
+    /// Whether the world's root can open /dev/net/tun.
+    pub tun: bool,
     /// The provider's key in every spelling, and the markers that show that the search sees.
     pub needles: Vec<Needle>,
     /// Secrets planted in the launcher's environment.

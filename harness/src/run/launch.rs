@@ -77,22 +77,9 @@ impl Running {
         }
         let began = Instant::now();
         let child = site.world.spawn(spawn)?;
-        let record = Launch {
-            id: plan.launch.clone(),
-            kind,
-            argv: argv.into_iter().map(|word| shown(&word)).collect(),
-            hello: None,
-            done: false,
-            errors: vec![],
-            attempts: records,
-            processes: vec![],
-            sockets: vec![],
-            left: vec![],
-            outside: Default::default(),
-            exit: None,
-            stderr: String::new(),
-            micros: 0,
-        };
+        let mut record = Launch::not_made(&plan.launch, kind);
+        record.argv = argv.iter().map(|word| shown(word)).collect();
+        record.attempts = records;
         Ok(Self {
             machine_net: site.machine_net,
             child,
