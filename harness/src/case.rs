@@ -7,6 +7,8 @@ use watertight_probe::{
 };
 use watertight_reports::evidence::{AttemptRecord, Evidence, Launch, LaunchKind, Process};
 
+use crate::{check::Capability, judge::is_control, reach};
+
 /// The evidence of one check, read by its rule. Nothing here does input or output.
 pub struct Case<'a> {
     slug: &'a str,
@@ -27,6 +29,8 @@ pub struct Ruling {
     pub missing: Vec<String>,
     /// Worth telling.
     pub notes: Vec<String>,
+    /// It read what was seen outside, so that gaps there leave nothing to judge.
+    pub looked_outside: bool,
 }
 
 impl<'a> Case<'a> {
@@ -57,13 +61,26 @@ impl<'a> Case<'a> {
         self.ruling.notes.push(text.into());
     }
 
-    /// The only launch with this kind. Missing is recorded.
+    /// The only launch with this kind. Missing is recorded, and so is one whose reports cannot be relied on.
     pub fn launch(&mut self, kind: LaunchKind) -> Option<&'a Launch> {
         let found = self.evidence.of_kind(kind).next();
-        if found.is_none() {
-            self.ruling.missing.push(format!("there was no launch of kind {kind:?}"));
+        match found {
+            Some(launch) => self.rely_on(launch),
+            None => self.ruling.missing.push(format!("there was no launch of kind {kind:?}")),
         }
         found
+    }
+
+    /// Of the target's main launches the judge asks the same of every check.
+    fn rely_on(&mut self, launch: &Launch) {
+        let texts = match launch.kind {
+            LaunchKind::Target | LaunchKind::Own => return,
+            kind if is_control(kind) => &mut self.ruling.control_faults,
+            _ => &mut self.ruling.missing,
+        };
+        if let Some(problem) = launch.problem().filter(|problem| !texts.contains(problem)) {
+            texts.push(problem);
+        }
     }
 
     /// The launch with this id. Missing is recorded.
@@ -75,12 +92,28 @@ impl<'a> Case<'a> {
         found
     }
 
-    /// This check's attempt `name` in the launches of this kind. Missing is recorded.
+    /// This check's attempt `name` in the launches of this kind. Missing is recorded; a control that was made and not
+    /// reported is a control that does not hold.
     pub fn attempt_in(&mut self, kind: LaunchKind, name: &str) -> Option<&'a AttemptRecord> {
         let id = format!("{}/{name}", self.slug);
-        let found = self.evidence.of_kind(kind).find_map(|launch| launch.attempts.get(&id));
-        if found.is_none_or(|record| record.observation.is_none()) {
-            self.ruling.missing.push(format!("no report of {id} in a launch of kind {kind:?}"));
+        let found = self.evidence.of_kind(kind).find_map(|launch| Some((launch, launch.attempts.get(&id)?)));
+        if let Some((launch, _)) = found {
+            self.rely_on(launch);
+        }
+        if found.is_none_or(|(_, record)| record.observation.is_none()) {
+            let made = found.is_some() && is_control(kind);
+            let texts = if made { &mut self.ruling.control_faults } else { &mut self.ruling.missing };
+            texts.push(format!("no report of {id} in a launch of kind {kind:?}"));
+        }
+        found.map(|(_, record)| record)
+    }
+
+    /// The target's launch in which the attempt `name` was made: each has a bearer and an end of its own.
+    pub fn launch_of(&mut self, name: &str) -> Option<&'a Launch> {
+        let id = format!("{}/{name}", self.slug);
+        let found = self.evidence.of_kind(LaunchKind::Target).find(|launch| launch.attempts.contains_key(&id));
+        if found.is_none() {
+            self.ruling.missing.push(format!("{id} was made in no launch of the target"));
         }
         found
     }
@@ -95,29 +128,56 @@ impl<'a> Case<'a> {
         self.attempt(name)?.observation.as_ref().map(|observation| &observation.outcome)
     }
 
-    /// What that attempt found. An attempt that found nothing is a fault that says what happened instead.
+    /// What that attempt found. One that found nothing says what happened instead: see [`Self::unfounded`].
     pub fn facts_in(&mut self, kind: LaunchKind, name: &str) -> Option<&'a Facts> {
-        match self.attempt_in(kind, name)?.observation.as_ref().map(|observation| &observation.outcome)? {
-            Outcome::Found { facts } => Some(facts),
+        let record = self.attempt_in(kind, name)?;
+        match &record.observation.as_ref()?.outcome {
+            Outcome::Found { facts } if reach::belongs(&record.attempt, facts) => Some(facts),
             other => {
-                self.ruling.faults.push(format!("{name}: {}", crate::describe::outcome(other)));
+                self.unfounded(kind, name, other);
                 None
             }
         }
     }
 
-    /// The exchange that the attempt `name` had. One that could not be had is empty: no status, no body.
+    /// Records why an attempt that had to find something has no facts. In a control that is no fault of the target's.
+    fn unfounded(&mut self, kind: LaunchKind, name: &str, outcome: &Outcome) {
+        let text = format!("{name}: {}", crate::describe::outcome(outcome));
+        match outcome {
+            Outcome::Broken { .. } => self.ruling.missing.push(text),
+            Outcome::Found { .. } => {
+                self.ruling.missing.push(format!("{name}: the report is of another kind than the attempt"));
+            }
+            Outcome::Absent { .. } => self.ruling.control_faults.push(text),
+            Outcome::Refused { .. }
+            | Outcome::Killed { .. }
+            | Outcome::TimedOut { .. }
+            | Outcome::Silent { .. }
+            | Outcome::Heard { .. } => {
+                if is_control(kind) {
+                    self.ruling.control_faults.push(text);
+                } else {
+                    self.ruling.faults.push(text);
+                }
+            }
+        }
+    }
+
+    /// The exchange that the attempt `name` had. One that was refused or cut off is empty: no status, no body.
     pub fn exchange(&mut self, name: &str) -> Exchange {
         self.exchange_in(LaunchKind::Target, name)
     }
 
     pub fn exchange_in(&mut self, kind: LaunchKind, name: &str) -> Exchange {
-        let found = self.attempt_in(kind, name).and_then(|record| record.observation.as_ref());
-        match found.map(|observation| &observation.outcome) {
+        let Some(record) = self.attempt_in(kind, name) else { return Exchange::default() };
+        match record.observation.as_ref().map(|observation| &observation.outcome) {
             Some(Outcome::Found { facts: Facts::Exchange { exchange } }) => exchange.clone(),
             Some(other) => {
-                let stopped = Some(crate::describe::outcome(other));
-                Exchange { stopped, ..Exchange::default() }
+                // Whether a connection that was refused is a fault is the rule's to say: it may be what it wants.
+                if !matches!(other, Outcome::Refused { .. }) {
+                    self.unfounded(kind, name, other);
+                }
+                Exchange { stopped: Some(crate::describe::outcome(other)), ..Exchange::default() }
             }
             None => Exchange::default(),
         }
@@ -133,32 +193,43 @@ impl<'a> Case<'a> {
 
     /// Requests that reached this fixture with the attempt's nonce, in order.
     pub fn requests(&mut self, name: &str, fixture: &str) -> Vec<&'a Sighting> {
-        self.sightings(name)
-            .iter()
+        self.arrived(name)
+            .into_iter()
             .filter(|sighting| sighting.fixture == fixture && matches!(sighting.event, Event::Request { .. }))
             .collect()
     }
 
-    /// Everything seen outside of the attempt `name`.
-    pub fn sightings(&mut self, name: &str) -> &'a [Sighting] {
-        self.attempt(name).map_or(&[], |record| &record.sightings)
+    /// What fixtures saw of the attempt `name`. Captured frames are left out: those of an exchange with a relay may
+    /// be on their permitted way between workload and relay.
+    pub fn arrived(&mut self, name: &str) -> Vec<&'a Sighting> {
+        self.sightings_in(LaunchKind::Target, name).iter().filter(|one| one.fixture != "capture").collect()
     }
 
-    /// The probe's processes in the target's main launch, as seen from outside. None at all is recorded as missing.
-    pub fn witnessed(&mut self) -> &'a [Process] {
-        let Some(launch) = self.launch(LaunchKind::Target) else { return &[] };
-        if launch.processes.is_empty() {
-            self.missing("no process of the probe was found from outside");
-        }
-        &launch.processes
+    /// Everything seen outside of the attempt `name` in the launches of this kind.
+    pub fn sightings_in(&mut self, kind: LaunchKind, name: &str) -> &'a [Sighting] {
+        self.look_outside();
+        self.attempt_in(kind, name).map_or(&[], |record| &record.sightings)
     }
 
-    /// What the attempt `name` found, if it found something.
-    pub fn found_in(&mut self, kind: LaunchKind, name: &str) -> Option<&'a Facts> {
-        match &self.attempt_in(kind, name)?.observation.as_ref()?.outcome {
-            Outcome::Found { facts } => Some(facts),
-            _ => None,
+    /// The rule relies on what was seen outside: gaps there leave nothing to judge.
+    pub fn look_outside(&mut self) {
+        self.ruling.looked_outside = true;
+    }
+
+    /// The routes that the target has, in a fixed order.
+    pub fn routes(&self) -> Vec<Capability> {
+        let absent = &self.evidence.absent;
+        Capability::ROUTES.iter().copied().filter(|route| !absent.contains_key(route.name())).collect()
+    }
+
+    /// The probe's processes in the target's main launches, as seen from outside. None at all in one of them is recorded as missing.
+    pub fn witnessed(&mut self) -> Vec<&'a Process> {
+        self.launch(LaunchKind::Target);
+        let launches: Vec<&Launch> = self.evidence.of_kind(LaunchKind::Target).collect();
+        for launch in launches.iter().filter(|launch| launch.processes.is_empty()) {
+            self.missing(format!("no process of the probe in launch {} was found from outside", launch.id));
         }
+        launches.into_iter().flat_map(|launch| &launch.processes).collect()
     }
 
     /// How many steps the scripted exchange `name` has.

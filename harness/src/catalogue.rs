@@ -21,8 +21,8 @@ pub struct Catalogue {
     /// Version of the text: `1.0`.
     pub version: String,
     pub requirements: Vec<Requirement>,
-    /// Which requirements a capability that a target lacks waives.
-    pub waivers: BTreeMap<Capability, Vec<String>>,
+    /// Which requirements are waived where a target lacks all of these capabilities.
+    pub waivers: BTreeMap<Vec<Capability>, Vec<String>>,
     /// Requirements that no check tests, each with the reason.
     pub unchecked: BTreeMap<String, String>,
     pub sources: Vec<Source>,
@@ -98,9 +98,9 @@ impl Catalogue {
         self.requirements.iter().find(|requirement| requirement.id == id)
     }
 
-    /// What a target may lack so that this requirement is waived.
-    pub fn waived_by(&self, id: &str) -> Option<Capability> {
-        self.waivers.iter().find(|(_, ids)| ids.iter().any(|one| one == id)).map(|(capability, _)| *capability)
+    /// What a target must lack so that this requirement is waived; nothing where it never is.
+    pub fn waived_by(&self, id: &str) -> &[Capability] {
+        self.waivers.iter().find(|(_, ids)| ids.iter().any(|one| one == id)).map_or(&[], |(routes, _)| routes)
     }
 
     /// Whether the checks test what the text requires, and nothing else. Every disagreement is told, one a line.

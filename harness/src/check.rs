@@ -28,8 +28,9 @@ pub struct Check {
     pub mutants: &'static [&'static str],
     /// Judged by what the harness sees of the processes from outside as well.
     pub witnessed: bool,
-    /// What a manifest may declare absent to waive the requirement: the closed list of `CONFORMANCE.md`.
-    pub waived_by: Option<Capability>,
+    /// The routes that the requirement is about. It is waived where a manifest declares all of them absent: the closed
+    /// list of `CONFORMANCE.md`. Nothing waives one without any.
+    pub waived_by: &'static [Capability],
 }
 
 /// How a check is judged.
@@ -48,6 +49,19 @@ pub enum Capability {
     Provider,
     /// A route to an instance.
     Instance,
+}
+
+impl Capability {
+    /// Both routes.
+    pub const ROUTES: &[Self] = &[Self::Provider, Self::Instance];
+
+    /// Its name in manifests, evidence and the names of attempts, and that of the fixture at its end.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Provider => "provider",
+            Self::Instance => "instance",
+        }
+    }
 }
 
 /// One attempt of a check, and what must be known to judge it.
@@ -103,6 +117,11 @@ impl Check {
         Self::new(id, slug, ControlKind::Unconfined, plan, Rule::Denied)
     }
 
+    /// A deny-check of what an ordinary user may not do even unconfined: its control is the world's root.
+    pub const fn denied_as_root(id: &'static str, slug: &'static str, plan: fn(&mut Planner<'_>)) -> Self {
+        Self::new(id, slug, ControlKind::UnconfinedRoot, plan, Rule::Denied)
+    }
+
     /// A check on what was found.
     pub const fn facts(
         id: &'static str,
@@ -132,7 +151,7 @@ impl Check {
             rule,
             mutants: &[],
             witnessed: false,
-            waived_by: None,
+            waived_by: &[],
         }
     }
 
@@ -161,8 +180,8 @@ impl Check {
         self
     }
 
-    pub const fn waived_by(mut self, capability: Capability) -> Self {
-        self.waived_by = Some(capability);
+    pub const fn waived_by(mut self, routes: &'static [Capability]) -> Self {
+        self.waived_by = routes;
         self
     }
 
@@ -210,8 +229,10 @@ impl Item {
         self
     }
 
+    /// Made at the probe's start, in every launch of the target.
     pub fn first(&mut self) -> &mut Self {
         self.when = When::First;
+        self.launches.extend([LaunchKind::NoInstance, LaunchKind::Second, LaunchKind::Own]);
         self
     }
 

@@ -68,7 +68,7 @@ fn found(facts: &Facts) -> String {
             format!("{} ({places})", each.collect::<Vec<_>>().join(", "))
         }
         Facts::Exchange { exchange: had } => exchange(had),
-        Facts::Ports { open, tried } => format!("{} of {tried} ports open: {open:?}", open.len()),
+        Facts::Ports { open, tried, .. } => format!("{} of {tried} ports open: {open:?}", open.len()),
         Facts::Mcp { tools, calls } => {
             let failed = calls.iter().filter(|call| call.is_error).count();
             format!("{} tools, {} calls, {failed} failed", tools.len(), calls.len())

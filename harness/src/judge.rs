@@ -3,10 +3,14 @@
 //! For a deny-check, each attempt is judged by one table (see [`attempt`]); silence, crashes and attempts without a
 //! living control never read as a denial.
 
-use watertight_probe::observation::Outcome;
+mod absent;
+mod attempt;
+
+pub use attempt::{Control, Evidenced, Judged, attempt};
+
 use watertight_reports::{
-    evidence::{AttemptRecord, Evidence, LaunchKind},
-    results::{CheckResult, Level, Seeing, Seen, Verdict},
+    evidence::{AttemptRecord, Evidence, Launch, LaunchKind},
+    results::{AttemptOutcome, CheckResult, Level, Seeing, Seen, Verdict},
 };
 
 use crate::{
@@ -16,112 +20,7 @@ use crate::{
     reach::{self, Reach},
 };
 
-/// What one attempt of a deny-check amounts to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judged {
-    Denied,
-    /// Connected or sent, and no byte of the fixture came: something between answered.
-    AnsweredLocally,
-    /// The deadline passed, both controls are alive and nothing was seen outside.
-    TimedOutUnseen,
-    /// Evidence of a breach, in words.
-    GotThrough(String),
-    /// Neither way, and why.
-    Undecided(String),
-    /// Not even the control can make this attempt here, and why.
-    Untestable(String),
-    /// Evidence is missing or the suite contradicts itself.
-    Error(String),
-}
-
-/// What the judge reads of one attempt of a deny-check.
-#[derive(Clone, Copy)]
-pub struct Evidenced<'a> {
-    pub shows: Shows,
-    /// The target's launch, if the attempt stands in it.
-    pub target: Option<&'a AttemptRecord>,
-    /// The unconfined launches before and after that must have made it.
-    pub controls: &'a [Option<&'a AttemptRecord>],
-    pub banners: &'a [String],
-    /// Whether the outside record is whole.
-    pub gaps: bool,
-}
-
-/// The table of deny-checks.
-pub fn attempt(evidence: Evidenced<'_>) -> Judged {
-    let Some(target) = evidence.target else { return Judged::Error("the attempt was not planned".into()) };
-    match reach::of(target, evidence.banners) {
-        Reach::Outside => return Judged::GotThrough(format!("outside, {}", describe::sightings(&target.sightings))),
-        Reach::Banner => return Judged::GotThrough("the secret of a canary was read inside".into()),
-        Reach::Inside(what) => return Judged::GotThrough(what),
-        Reach::Nowhere => {}
-    }
-    if let Some(problem) = control(evidence) {
-        return problem;
-    }
-    if !target.began {
-        return Judged::Error("the attempt never began".into());
-    }
-    let Some(observation) = &target.observation else { return Judged::Error("the attempt has no report".into()) };
-    let judged = match &observation.outcome {
-        Outcome::Refused { .. } | Outcome::Killed { signal: SIGSYS } => Judged::Denied,
-        Outcome::Killed { signal } => Judged::Undecided(format!("the attempt's process died by signal {signal}")),
-        Outcome::TimedOut { step } => match evidence.shows {
-            Shows::Outside => Judged::TimedOutUnseen,
-            Shows::Inside => Judged::Undecided(format!("timed out at {step}")),
-        },
-        Outcome::Silent { .. } | Outcome::Heard { .. } => Judged::AnsweredLocally,
-        // Looked, and found nothing that counts as getting through.
-        Outcome::Found { .. } => Judged::Denied,
-        absent @ Outcome::Absent { .. } => Judged::Undecided(describe::outcome(absent)),
-        Outcome::Broken { message } => Judged::Error(format!("the probe failed: {message}")),
-    };
-    match judged {
-        Judged::Denied | Judged::AnsweredLocally | Judged::TimedOutUnseen
-            if evidence.gaps && evidence.shows == Shows::Outside =>
-        {
-            Judged::Undecided("the outside record has gaps, so silence means nothing".into())
-        }
-        judged => judged,
-    }
-}
-
-const SIGSYS: i32 = 31;
-/// Errnos of a kernel that does not have the thing at all.
-const UNSUPPORTED: [i32; 4] = [libc::EAFNOSUPPORT, libc::EPROTONOSUPPORT, libc::ESOCKTNOSUPPORT, libc::ENOSYS];
-
-/// Why the controls do not support a judgement, if they do not.
-fn control(evidence: Evidenced<'_>) -> Option<Judged> {
-    if evidence.controls.is_empty() {
-        return Some(Judged::Error("the attempt has no control".into()));
-    }
-    for record in evidence.controls {
-        let Some(record) = record else { return Some(Judged::Error("a control was not made".into())) };
-        let reached = match (reach::of(record, evidence.banners), evidence.shows) {
-            (Reach::Outside, _) | (Reach::Inside(_), Shows::Inside) => true,
-            (Reach::Banner | Reach::Inside(_) | Reach::Nowhere, _) => false,
-        };
-        if reached {
-            continue;
-        }
-        let Some(observation) = &record.observation else {
-            return Some(Judged::Undecided("a control has no report".into()));
-        };
-        if let Outcome::Refused { errno, .. } = &observation.outcome
-            && UNSUPPORTED.contains(errno)
-        {
-            return Some(Judged::Untestable(describe::outcome(&observation.outcome)));
-        }
-        return Some(Judged::Undecided(format!(
-            "the control without a sandbox did not get through: {}; outside, {}",
-            describe::outcome(&observation.outcome),
-            describe::sightings(&record.sightings)
-        )));
-    }
-    None
-}
-
-/// Judges one check. `items` are what its `plan` declares.
+/// Judges one check. `items` are what its `plan` declares. Also the ids of its attempts that are untestable here.
 pub fn check(check: &Check, items: &[Item], evidence: &Evidence) -> (CheckResult, Vec<String>) {
     let mut result = CheckResult {
         id: check.id.into(),
@@ -138,17 +37,21 @@ pub fn check(check: &Check, items: &[Item], evidence: &Evidence) -> (CheckResult
         duration_us: duration(check, evidence),
     };
     let mut untestable = vec![];
-    match check.rule {
-        Rule::Denied => denied(check, items, evidence, &mut result, &mut untestable),
-        Rule::Facts(rule) => {
-            let mut case = Case::new(check.slug, evidence);
-            rule(&mut case);
-            found(check, items, evidence, case.ruling, &mut result);
+    let certain = if let Some(reasons) = absent::declared(check, evidence) {
+        absent::judge(check, items, evidence, reasons, &mut result)
+    } else {
+        match check.rule {
+            Rule::Denied => denied(check, items, evidence, &mut result, &mut untestable),
+            Rule::Facts(rule) => {
+                let mut case = Case::new(check.slug, evidence);
+                rule(&mut case);
+                found(check, items, evidence, case.ruling, &mut result)
+            }
         }
-    }
+    };
     if let Some(problem) = alive(evidence) {
-        // A breach stands however the launch ended; anything milder needs a workload that really ran.
-        if result.verdict != Verdict::Fail || check.level == Level::Should {
+        // A proven breach stands however the launch ended; anything milder needs a workload that really ran.
+        if !certain || check.level == Level::Should {
             result.verdict = Verdict::HarnessError;
         }
         result.reason.push(problem);
@@ -183,45 +86,68 @@ fn last_words(errors: &[String], stderr: &str) -> String {
     }
 }
 
-fn denied(check: &Check, items: &[Item], evidence: &Evidence, result: &mut CheckResult, untestable: &mut Vec<String>) {
+/// Whether a breach was proven.
+fn denied(
+    check: &Check,
+    items: &[Item],
+    evidence: &Evidence,
+    result: &mut CheckResult,
+    untestable: &mut Vec<String>,
+) -> bool {
     let mut verdicts = vec![];
     for item in items.iter().filter(|item| item.launches.contains(&LaunchKind::Target)) {
         let id = format!("{}/{}", check.slug, item.name);
         if let Some(why) = &item.untestable {
-            untestable.push(id.clone());
-            result.observations.push(Seeing {
-                attempt: id,
-                inside: "not tried".into(),
-                outside: "nothing".into(),
-                control: why.clone(),
-                outcome: "untestable-here".into(),
-            });
+            let judged = Judged::Untestable(why.clone());
+            result.observations.push(not_tried(&id, why));
+            take(item, &judged, &mut verdicts, result);
+            untestable.push(id);
             continue;
         }
         let controls: Vec<_> =
-            item.launches.iter().filter(|kind| is_control(**kind)).map(|kind| record(evidence, *kind, &id)).collect();
+            item.launches.iter().filter(|kind| is_control(**kind)).map(|kind| control(evidence, *kind, &id)).collect();
         let target = record(evidence, LaunchKind::Target, &id);
-        let judged = attempt(Evidenced {
+        let evidenced = Evidenced {
             shows: item.shows,
             target,
             controls: &controls,
             banners: &evidence.banners,
             gaps: !evidence.gaps.is_empty(),
-        });
-        result.observations.push(seeing(&id, target, controls.first().copied().flatten(), outcome_word(&judged)));
+        };
+        let judged = attempt(evidenced);
+        let first = controls.first().and_then(|control| control.record);
+        result.observations.push(seeing(&id, target, first, judged.outcome()));
         if let Judged::Untestable(_) = judged {
             untestable.push(id.clone());
         }
-        let (verdict, reason) = verdict_of(&judged, item.need);
-        if let Some(reason) = reason {
-            result.reason.push(format!("{}: {reason}", item.name));
+        take(item, &judged, &mut verdicts, result);
+        for (launch, record) in elsewhere(evidence, &id) {
+            // Other launches of the target may be ended before they report, so of them only a breach counts.
+            let judged = attempt(Evidenced { target: Some(record), ..evidenced });
+            if let Judged::GotThrough(_) = judged {
+                result.observations.push(seeing(&format!("{id} ({})", launch.id), Some(record), first, judged.outcome()));
+                take(item, &judged, &mut verdicts, result);
+            }
         }
-        verdicts.extend(verdict);
     }
     if verdicts.is_empty() {
         result.reason.push("no attempt of it could be made here".into());
     }
     result.verdict = combine(&verdicts);
+    result.verdict == Verdict::Fail
+}
+
+/// Adds what one attempt contributes.
+fn take(item: &Item, judged: &Judged, verdicts: &mut Vec<Verdict>, result: &mut CheckResult) {
+    let (verdict, reason) = verdict_of(judged, item.need);
+    result.reason.extend(reason.map(|reason| format!("{}: {reason}", item.name)));
+    verdicts.extend(verdict);
+}
+
+/// The same attempt in the target's other launches.
+fn elsewhere<'a>(evidence: &'a Evidence, id: &str) -> impl Iterator<Item = (&'a Launch, &'a AttemptRecord)> {
+    let others = evidence.launches.iter().filter(|launch| launch.kind != LaunchKind::Target && !is_control(launch.kind));
+    others.filter_map(move |launch| Some((launch, launch.attempts.get(id)?)))
 }
 
 /// What an attempt contributes to its requirement; nothing where it is left out.
@@ -247,35 +173,57 @@ pub fn combine(verdicts: &[Verdict]) -> Verdict {
         Verdict::Fail
     } else if has(Verdict::HarnessError) {
         Verdict::HarnessError
-    } else if has(Verdict::Inconclusive) || verdicts.is_empty() {
-        Verdict::Inconclusive
-    } else {
+    } else if has(Verdict::Pass) && verdicts.iter().all(|verdict| *verdict == Verdict::Pass) {
         Verdict::Pass
+    } else {
+        Verdict::Inconclusive
     }
 }
 
-fn found(check: &Check, items: &[Item], evidence: &Evidence, ruling: Ruling, result: &mut CheckResult) {
+/// Whether a breach was proven.
+fn found(check: &Check, items: &[Item], evidence: &Evidence, ruling: Ruling, result: &mut CheckResult) -> bool {
     for item in items {
         for kind in item.launches.iter().filter(|kind| !is_control(**kind)) {
             let id = format!("{}/{}", check.slug, item.name);
             let shown = if *kind == LaunchKind::Target { id.clone() } else { format!("{id} ({kind:?})") };
-            let mut seeing = seeing(&id, record(evidence, *kind, &id), None, "recorded");
+            let target = record(evidence, *kind, &id);
+            let mut seeing = seeing(&id, target, None, outcome_by(&ruling, &item.name, target));
             seeing.attempt = shown;
             result.observations.push(seeing);
         }
     }
-    result.verdict = ruling_verdict(&ruling);
+    let gaps = !evidence.gaps.is_empty();
+    result.verdict = ruling_verdict(&ruling, gaps);
+    let certain = !ruling.breaches.is_empty();
     result.reason = [ruling.breaches, ruling.faults, ruling.missing, ruling.control_faults].concat();
+    if gaps && ruling.looked_outside {
+        result.reason.push("the outside record has gaps, so silence there means nothing".into());
+    }
     result.witness = ruling.notes;
+    certain
 }
 
-/// A breach is certain; without one, missing evidence and dead controls leave nothing to judge.
-pub fn ruling_verdict(ruling: &Ruling) -> Verdict {
+/// What an attempt amounts to where its rule spoke of it by name: `name: what is wrong`.
+fn outcome_by(ruling: &Ruling, name: &str, record: Option<&AttemptRecord>) -> AttemptOutcome {
+    let names = |texts: &[String]| texts.iter().any(|text| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")));
+    if record.is_none_or(|record| record.observation.is_none()) {
+        AttemptOutcome::NoReport
+    } else if names(&ruling.breaches) || names(&ruling.faults) {
+        AttemptOutcome::NotAsRequired
+    } else if names(&ruling.control_faults) || names(&ruling.missing) {
+        AttemptOutcome::Undecided
+    } else {
+        AttemptOutcome::Recorded
+    }
+}
+
+/// A breach is certain; without one, missing evidence, dead controls and gaps in what was read leave nothing to judge.
+pub fn ruling_verdict(ruling: &Ruling, gaps: bool) -> Verdict {
     if !ruling.breaches.is_empty() {
         Verdict::Fail
     } else if !ruling.missing.is_empty() {
         Verdict::HarnessError
-    } else if !ruling.control_faults.is_empty() {
+    } else if !ruling.control_faults.is_empty() || (gaps && ruling.looked_outside) {
         Verdict::Inconclusive
     } else if !ruling.faults.is_empty() {
         Verdict::Fail
@@ -284,7 +232,8 @@ pub fn ruling_verdict(ruling: &Ruling) -> Verdict {
     }
 }
 
-fn is_control(kind: LaunchKind) -> bool {
+/// Whether launches of this kind run the probe without a sandbox.
+pub fn is_control(kind: LaunchKind) -> bool {
     match kind {
         LaunchKind::ControlBefore | LaunchKind::ControlAfter | LaunchKind::RootBefore | LaunchKind::RootAfter => true,
         LaunchKind::Target | LaunchKind::NoInstance | LaunchKind::Second | LaunchKind::Own => false,
@@ -295,7 +244,20 @@ fn record<'a>(evidence: &'a Evidence, kind: LaunchKind, id: &str) -> Option<&'a 
     evidence.of_kind(kind).find_map(|launch| launch.attempts.get(id))
 }
 
-fn seeing(id: &str, target: Option<&AttemptRecord>, control: Option<&AttemptRecord>, outcome: &str) -> Seeing {
+fn control<'a>(evidence: &'a Evidence, kind: LaunchKind, id: &str) -> Control<'a> {
+    let launch = evidence.of_kind(kind).find(|launch| launch.attempts.contains_key(id));
+    Control {
+        record: launch.and_then(|launch| launch.attempts.get(id)),
+        broken: launch.is_some_and(|launch| launch.problem().is_some()),
+    }
+}
+
+fn seeing(
+    id: &str,
+    target: Option<&AttemptRecord>,
+    control: Option<&AttemptRecord>,
+    outcome: AttemptOutcome,
+) -> Seeing {
     let inside = |record: &AttemptRecord| {
         record
             .observation
@@ -309,19 +271,17 @@ fn seeing(id: &str, target: Option<&AttemptRecord>, control: Option<&AttemptReco
         control: control.map_or(String::new(), |record| {
             format!("{}; outside, {}", inside(record), describe::sightings(&record.sightings))
         }),
-        outcome: outcome.to_owned(),
+        outcome,
     }
 }
 
-fn outcome_word(judged: &Judged) -> &'static str {
-    match judged {
-        Judged::Denied => "denied",
-        Judged::AnsweredLocally => "answered-locally",
-        Judged::TimedOutUnseen => "timed-out",
-        Judged::GotThrough(_) => "got-through",
-        Judged::Undecided(_) => "undecided",
-        Judged::Untestable(_) => "untestable-here",
-        Judged::Error(_) => "no-report",
+fn not_tried(id: &str, why: &str) -> Seeing {
+    Seeing {
+        attempt: id.to_owned(),
+        inside: "not tried".into(),
+        outside: "nothing".into(),
+        control: why.to_owned(),
+        outcome: AttemptOutcome::UntestableHere,
     }
 }
 

@@ -14,15 +14,13 @@ use watertight_reports::{
 };
 
 use crate::{
+    catalogue::{Catalogue, CatalogueError},
     check::Check,
-    judge,
+    checks, judge,
     planner::{Allocator, Layout, Planner},
     run::{Options, RunError, Session},
     target::Target,
 };
-
-/// Version of the requirements that this program tests.
-pub const SPEC: &str = "1.0";
 
 /// What is to be run.
 pub struct Run<'a> {
@@ -33,8 +31,20 @@ pub struct Run<'a> {
     pub options: &'a Options,
 }
 
-/// Runs and judges.
-pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evidence), RunError> {
+/// Why there are no results.
+#[derive(Debug, thiserror::Error)]
+pub enum OutcomeError {
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    #[error("the checks and CONFORMANCE.md say different things, so nothing was run:\n{}", .0.join("\n"))]
+    Disagree(Vec<String>),
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Runs and judges. Refuses to start where the checks are not those of the text.
+pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evidence), OutcomeError> {
+    let spec = spec(&checks::all())?;
     let began = Instant::now();
     let started_at = rfc3339(SystemTime::now());
     let (evidence, layout) = Session::run(run.target, run.checks, run.options, progress)?;
@@ -47,9 +57,9 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evi
     }
     let results = Results {
         schema: results::SCHEMA.into(),
-        spec: SPEC.into(),
+        spec: spec.clone(),
         target: target(run, &evidence),
-        profile: format!("core {SPEC}"),
+        profile: format!("core {spec}"),
         status: Status::of(&checks, run.complete),
         counts: Counts::of(&checks),
         untestable,
@@ -59,6 +69,13 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evi
         wall_ms: began.elapsed().as_millis() as u64,
     };
     Ok((results, evidence))
+}
+
+/// The version of the text that these checks agree with.
+fn spec(all: &[&Check]) -> Result<String, OutcomeError> {
+    let catalogue = Catalogue::load()?;
+    catalogue.agree(all).map_err(OutcomeError::Disagree)?;
+    Ok(catalogue.version)
 }
 
 /// What a check declares, wherever it is launched: names, needs and controls; destinations do not matter here.
@@ -129,6 +146,16 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn nothing_starts_while_checks_and_text_say_different_things() {
+        let all = checks::all();
+        assert!(spec(&all).is_ok_and(|version| version == "1.0"));
+        match spec(&all[1..]) {
+            Err(OutcomeError::Disagree(problems)) => assert!(problems[0].contains(all[0].id), "{problems:?}"),
+            other => panic!("{other:?}"),
+        }
+    }
 
     #[test]
     fn times_are_those_of_the_calendar() {

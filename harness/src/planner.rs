@@ -11,7 +11,10 @@ use watertight_probe::{
 };
 use watertight_reports::evidence::LaunchKind;
 
-use crate::check::{Check, Item};
+use crate::{
+    check::{Capability, Check, Item},
+    request::Request,
+};
 
 /// Where the bridge answers inside a target.
 pub const PROVIDER_PORT: u16 = 8765;
@@ -38,10 +41,10 @@ pub struct Layout {
     /// The user's home and the workspace.
     pub home: PathBuf,
     pub workspace: PathBuf,
+    /// Routes that the manifest declares absent.
+    pub absent: Vec<Capability>,
     /// Whether the world's root can open /dev/net/tun.
     pub tun: bool,
-    /// Where the instance is on the internet side.
-    pub instance: SocketAddr,
     /// The provider's key in every spelling, and the markers that show that the search sees.
     pub needles: Vec<Needle>,
     /// Secrets planted in the launcher's environment.
@@ -99,7 +102,12 @@ impl<'a> Planner<'a> {
         allocator: &'a mut Allocator,
     ) -> Vec<Item> {
         let mut planner = Self { layout, launch, kind, run, slug: check.slug, allocator, items: vec![] };
-        (check.plan)(&mut planner);
+        let waived = !check.waived_by.is_empty() && check.waived_by.iter().all(|one| layout.absent.contains(one));
+        if waived {
+            planner.try_absent(check.waived_by);
+        } else {
+            (check.plan)(&mut planner);
+        }
         planner.items
     }
 
@@ -111,6 +119,21 @@ impl<'a> Planner<'a> {
     /// An attempt whose findings the check's rule judges.
     pub fn ask(&mut self, name: impl Into<String>, attempt: Attempt) -> &mut Item {
         self.add(name, attempt, &[LaunchKind::Target])
+    }
+
+    /// Tries what is declared absent, which must not work.
+    fn try_absent(&mut self, routes: &[Capability]) {
+        for route in routes {
+            let name = format!("absent-{}", route.name());
+            let steps = permitted(*route).mode(self.nonce(&name), "plain").exchange();
+            self.ask(name, exchange(endpoint(*route), steps));
+        }
+    }
+
+    /// The routes that the target has, in a fixed order.
+    pub fn routes(&self) -> Vec<Capability> {
+        let absent = &self.layout.absent;
+        Capability::ROUTES.iter().copied().filter(|route| !absent.contains(route)).collect()
     }
 
     /// An attempt that cannot be made here at all, and why: named in the report, never a pass.
@@ -277,6 +300,22 @@ pub fn provider() -> Endpoint {
 /// The instance's route as the workload sees it.
 pub fn instance() -> Endpoint {
     Endpoint::Tcp(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), INSTANCE_PORT))
+}
+
+/// Where the workload finds this route.
+pub fn endpoint(route: Capability) -> Endpoint {
+    match route {
+        Capability::Provider => provider(),
+        Capability::Instance => instance(),
+    }
+}
+
+/// A request that this route must carry, without a body.
+pub fn permitted(route: Capability) -> Request {
+    match route {
+        Capability::Provider => Request::models(),
+        Capability::Instance => Request::new("GET", "/api/v1/context"),
+    }
 }
 
 /// A scripted exchange with a relay.

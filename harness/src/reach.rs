@@ -15,6 +15,8 @@ pub enum Reach {
     Banner,
     /// Only the probe can tell, and it says that it worked.
     Inside(String),
+    /// Its report has facts that such an attempt cannot find: whoever wrote it did not make the attempt.
+    Foreign,
     Nowhere,
 }
 
@@ -26,6 +28,7 @@ pub fn of(record: &AttemptRecord, banners: &[String]) -> Reach {
     let Some(observation) = &record.observation else { return Reach::Nowhere };
     match &observation.outcome {
         Outcome::Heard { head, .. } if banners.iter().any(|banner| head.contains(banner.as_str())) => Reach::Banner,
+        Outcome::Found { facts } if !belongs(&record.attempt, facts) => Reach::Foreign,
         Outcome::Found { facts } => inside(&record.attempt, facts, banners),
         Outcome::Heard { .. }
         | Outcome::Refused { .. }
@@ -34,6 +37,35 @@ pub fn of(record: &AttemptRecord, banners: &[String]) -> Reach {
         | Outcome::Silent { .. }
         | Outcome::Absent { .. }
         | Outcome::Broken { .. } => Reach::Nowhere,
+    }
+}
+
+/// Whether an attempt of this kind can find facts of that kind.
+pub fn belongs(attempt: &Attempt, facts: &Facts) -> bool {
+    match attempt {
+        Attempt::Connect { .. }
+        | Attempt::Send { .. }
+        | Attempt::DnsStream { .. }
+        | Attempt::Resolve { .. }
+        | Attempt::Ping { .. }
+        | Attempt::RawIp { .. }
+        | Attempt::Frame => false,
+        Attempt::Unix { .. } => matches!(facts, Facts::DescriptorsReceived { .. }),
+        Attempt::Socket { .. } => matches!(facts, Facts::SocketMade),
+        Attempt::Descriptors { .. } => matches!(facts, Facts::Descriptors { .. }),
+        Attempt::Network => matches!(facts, Facts::Network { .. }),
+        Attempt::ChangeNetwork { .. } => matches!(facts, Facts::Changed),
+        Attempt::Privileges => matches!(facts, Facts::Privileges { .. }),
+        Attempt::NewNamespaces { .. } => matches!(facts, Facts::Namespaces { .. }),
+        Attempt::Mount { .. } => matches!(facts, Facts::Mounted),
+        Attempt::SetUserId { .. } => matches!(facts, Facts::Identity { .. }),
+        Attempt::Read { .. } => matches!(facts, Facts::File { .. }),
+        Attempt::Write { .. } => matches!(facts, Facts::Written),
+        Attempt::Scan { .. } => matches!(facts, Facts::Scanned { .. }),
+        Attempt::Exchange { .. } => matches!(facts, Facts::Exchange { .. }),
+        Attempt::Ports { .. } => matches!(facts, Facts::Ports { .. }),
+        Attempt::Mcp { .. } => matches!(facts, Facts::Mcp { .. }),
+        Attempt::Linger { .. } => matches!(facts, Facts::Lingering { .. }),
     }
 }
 
@@ -46,7 +78,7 @@ fn inside(attempt: &Attempt, facts: &Facts, secrets: &[String]) -> Reach {
         Facts::Identity { ruid, euid, effective, .. } => ruid != euid || *effective != 0,
         Facts::File { has_nonce, sha256, .. } => *has_nonce || secrets.contains(sha256),
         Facts::Scanned { found, .. } => !found.is_empty(),
-        Facts::Ports { open, .. } => !open.is_empty(),
+        Facts::Ports { open, known, .. } => open.iter().any(|port| Some(*port) != *known),
         Facts::Network { .. } | Facts::Privileges { .. } | Facts::Exchange { .. } | Facts::Mcp { .. } => false,
     };
     if through {

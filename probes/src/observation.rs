@@ -82,8 +82,13 @@ pub enum Facts {
     Scanned { found: Vec<(String, String)>, places: u32, bytes: u64, complete: bool },
     /// `Attempt::Exchange`.
     Exchange { exchange: Exchange },
-    /// `Attempt::Ports`: ports that accepted a connection.
-    Ports { open: Vec<u16>, tried: u32 },
+    /// `Attempt::Ports`: ports that accepted a connection, and the one that the probe itself had opened.
+    Ports {
+        open: Vec<u16>,
+        tried: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known: Option<u16>,
+    },
     /// `Attempt::Mcp`.
     Mcp { tools: Vec<String>, calls: Vec<McpCall> },
     /// `Attempt::Linger`: the process id inside.

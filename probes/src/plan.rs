@@ -162,7 +162,14 @@ pub enum Attempt {
     /// A scripted exchange of bytes with a relay: see [`Step`].
     Exchange { to: Endpoint, steps: Vec<Step> },
     /// Which ports of a loopback address (1 to 65535) accept a connection.
-    Ports { of: IpAddr, from: u16, to: u16 },
+    /// With `known`, the probe first listens on a port of that address itself, to show that the scan sees one.
+    Ports {
+        of: IpAddr,
+        from: u16,
+        to: u16,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        known: bool,
+    },
     /// Starts the MCP server beside the probe (this program's `mcp-server`), lists its tools and calls two of them.
     /// The nonce travels in the calls' arguments.
     Mcp { instance: String },

@@ -23,6 +23,9 @@ pub struct Evidence {
     pub unattributed: Unattributed,
     /// Whether the outside record is whole; where it is not, silence means nothing.
     pub gaps: Vec<String>,
+    /// What the manifest declares absent, and why: `provider`, `instance`.
+    #[serde(default)]
+    pub absent: BTreeMap<String, String>,
 }
 
 /// Sightings that belong to no attempt.
@@ -93,9 +96,10 @@ pub struct Socket {
     pub directory_mode: u32,
     /// Socket and directory belong to the launching user.
     pub owned_by_user: bool,
-    /// Whether a connection by that user, and by another one, was accepted.
+    /// Whether a connection by that user was accepted.
     pub answers_user: bool,
-    pub answers_others: bool,
+    /// Whether one by another user was; nothing where the world has no other user.
+    pub answers_others: Option<bool>,
 }
 
 /// One attempt of one launch, inside and outside.
@@ -180,6 +184,17 @@ impl Launch {
     /// A fact from outside that is a number.
     pub fn number(&self, fact: &str) -> Option<u64> {
         self.outside.get(fact)?.parse().ok()
+    }
+
+    /// Why this launch's reports cannot be relied on, if they cannot.
+    pub fn problem(&self) -> Option<String> {
+        if self.hello.is_none() {
+            Some(format!("the probe of launch {} did not answer", self.id))
+        } else if !self.done {
+            Some(format!("the probe of launch {} did not finish", self.id))
+        } else {
+            self.errors.first().map(|error| format!("the channel of launch {} is broken: {error}", self.id))
+        }
     }
 
     /// The launched process ended with status 0.

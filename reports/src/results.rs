@@ -1,6 +1,6 @@
 //! The results document: what `--format json` prints and every report is made from.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -164,8 +164,51 @@ pub struct Seeing {
     pub inside: String,
     pub outside: String,
     pub control: String,
-    /// `denied`, `got-through`, `answered-locally`, `timed-out`, `untestable-here`, `as-required`, `not-as-required`, `no-report`.
-    pub outcome: String,
+    pub outcome: AttemptOutcome,
+}
+
+/// What one attempt amounts to, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AttemptOutcome {
+    Denied,
+    /// Connected or sent, and something between answered.
+    AnsweredLocally,
+    /// Ended by its deadline, and nothing was seen outside.
+    TimedOut,
+    GotThrough,
+    Undecided,
+    /// Not even the control can make it here.
+    UntestableHere,
+    AsRequired,
+    NotAsRequired,
+    /// Looked at by a rule that judges several attempts together.
+    Recorded,
+    NoReport,
+}
+
+impl AttemptOutcome {
+    /// The word as every document writes it: `got-through`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::AnsweredLocally => "answered-locally",
+            Self::TimedOut => "timed-out",
+            Self::GotThrough => "got-through",
+            Self::Undecided => "undecided",
+            Self::UntestableHere => "untestable-here",
+            Self::AsRequired => "as-required",
+            Self::NotAsRequired => "not-as-required",
+            Self::Recorded => "recorded",
+            Self::NoReport => "no-report",
+        }
+    }
+}
+
+impl fmt::Display for AttemptOutcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.word())
+    }
 }
 
 impl Counts {
@@ -190,12 +233,13 @@ impl Status {
     /// What the results amount to. `complete` is false when the run was cut short or checks were filtered out.
     pub fn of(checks: &[CheckResult], complete: bool) -> Self {
         let must = |verdict| checks.iter().any(|check| check.level == Level::Must && check.verdict == verdict);
+        // What was waived for want of a capability says nothing by itself: something must have been judged and passed.
         if must(Verdict::Fail) {
             Self::Nonconformant
-        } else if !complete || checks.is_empty() || must(Verdict::Inconclusive) || must(Verdict::HarnessError) {
-            Self::Incomplete
-        } else {
+        } else if complete && must(Verdict::Pass) && !must(Verdict::Inconclusive) && !must(Verdict::HarnessError) {
             Self::Conformant
+        } else {
+            Self::Incomplete
         }
     }
 }
@@ -267,6 +311,14 @@ mod tests {
     }
 
     #[test]
+    fn a_run_in_which_every_must_was_waived_is_incomplete() {
+        let waived = check(Level::Must, Verdict::NotApplicable);
+        assert_eq!(Status::of(&[waived.clone(), waived.clone()], true), Status::Incomplete);
+        let should = check(Level::Should, Verdict::Pass);
+        assert_eq!(Status::of(&[waived, should], true), Status::Incomplete, "a SHOULD does not change the status");
+    }
+
+    #[test]
     fn a_should_never_changes_the_status_and_is_counted_apart() {
         for verdict in VERDICTS {
             let checks = [check(Level::Must, Verdict::Pass), check(Level::Should, verdict)];
@@ -274,6 +326,18 @@ mod tests {
         }
         let counts = Counts::of(&[check(Level::Should, Verdict::Fail), check(Level::Must, Verdict::Fail)]);
         assert_eq!((counts.should_fail, counts.fail), (1, 1));
+    }
+
+    #[test]
+    fn an_attempts_outcome_is_one_word_in_every_document() {
+        for word in [
+            "denied", "answered-locally", "timed-out", "got-through", "undecided", "untestable-here", "as-required",
+            "not-as-required", "recorded", "no-report",
+        ] {
+            let outcome: AttemptOutcome = serde_json::from_value(word.into()).expect(word);
+            assert_eq!(outcome.word(), word);
+            assert_eq!(serde_json::to_value(outcome).expect(word), word);
+        }
     }
 
     #[test]

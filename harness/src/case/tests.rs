@@ -91,7 +91,7 @@ fn what_is_not_there_is_recorded_as_missing_each_time() {
             |case, name| assert_eq!(case.exchange(name), Exchange::default()),
             |case, name| assert!(case.requests(name, "provider").is_empty()),
             |case, name| assert!(case.facts_in(LaunchKind::Target, name).is_none()),
-            |case, name| assert!(case.found_in(LaunchKind::Target, name).is_none()),
+            |case, name| assert!(case.arrived(name).is_empty()),
             |case, name| assert!(case.outcome(name).is_none()),
             |case, _| assert!(case.witnessed().is_empty()),
         ];
@@ -114,7 +114,7 @@ fn only_requests_at_the_named_fixture_count() {
     let mut case = Case::new("x::y", &evidence);
     assert_eq!(case.requests("one", "provider").len(), 2);
     assert_eq!(case.requests("one", "instance").len(), 1);
-    assert_eq!(case.sightings("one").len(), 4);
+    assert_eq!(case.arrived("one").len(), 4);
 }
 
 #[test]
@@ -138,10 +138,10 @@ fn only_what_does_not_hold_is_recorded() {
     case.require(false, "fault");
     case.control(false, "control");
     case.breach("breach");
-    let Ruling { breaches, faults, control_faults, missing, notes } = case.ruling;
+    let Ruling { breaches, faults, control_faults, missing, notes, looked_outside } = case.ruling;
     assert_eq!(
         (breaches, faults, control_faults),
         (vec!["breach".into()], vec!["fault".into()], vec!["control".into()])
     );
-    assert!(missing.is_empty() && notes.is_empty());
+    assert!(missing.is_empty() && notes.is_empty() && !looked_outside);
 }

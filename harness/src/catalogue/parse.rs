@@ -129,15 +129,17 @@ fn complete(requirement: &Requirement) -> Result<(), CatalogueError> {
 fn waivers(
     lines: &[Line<'_>],
     requirements: &[Requirement],
-) -> Result<BTreeMap<Capability, Vec<String>>, CatalogueError> {
+) -> Result<BTreeMap<Vec<Capability>, Vec<String>>, CatalogueError> {
     let mut waivers = BTreeMap::new();
     let mut waived = BTreeSet::new();
     for (line, [name, _, ids]) in rows::<3>(lines)? {
-        let capability = match name.trim_matches('`') {
-            "provider" => Capability::Provider,
-            "instance" => Capability::Instance,
-            other => return at(line, format!("{other:?} is not a capability")),
-        };
+        let mut routes = vec![];
+        for name in name.split(" and ").map(|name| name.trim_matches('`')) {
+            match Capability::ROUTES.iter().find(|route| route.name() == name) {
+                Some(route) => routes.push(*route),
+                None => return at(line, format!("{name:?} is not a capability")),
+            }
+        }
         let mut list = vec![];
         for id in ids.split(", ") {
             let Some(requirement) = requirements.iter().find(|one| one.id == id) else {
@@ -152,7 +154,7 @@ fn waivers(
             }
             list.push(id.to_owned());
         }
-        if waivers.insert(capability, list).is_some() {
+        if waivers.insert(routes, list).is_some() {
             return at(line, format!("{name} stands here twice"));
         }
     }

@@ -1,5 +1,6 @@
 //! The judge against the rules of `CONFORMANCE.md`, by enumeration.
 
+mod absent;
 mod every_check;
 mod evidence;
 mod requirement;

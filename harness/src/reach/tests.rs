@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use watertight_probe::{
     nonce::RunNonce,
+    plan::{Endpoint, NetworkChange, UnixAddress, UnixKind},
     observation::{Descriptor, Exchange, McpCall, Observation},
     sighting::{Event, Sighting},
 };
@@ -27,6 +28,34 @@ fn record(outcome: Option<Outcome>, seen: bool) -> AttemptRecord {
         began: true,
         observation: outcome.map(|outcome| Observation { attempt: "a".into(), outcome, micros: 1, cut: false }),
         sightings: if seen { vec![sighting] } else { vec![] },
+    }
+}
+
+/// An attempt that can find such facts.
+fn maker(facts: &Facts) -> Attempt {
+    let reach = (Ipv4Addr::LOCALHOST, 1).into();
+    let path = || "/x".to_owned();
+    match facts {
+        Facts::SocketMade => Attempt::Socket { family: 40, kind: 1, protocol: 0 },
+        Facts::DescriptorsReceived { .. } => {
+            Attempt::Unix { address: UnixAddress::Path(path()), kind: UnixKind::Stream }
+        }
+        Facts::Descriptors { .. } => Attempt::Descriptors { reach },
+        Facts::Network { .. } => Attempt::Network,
+        Facts::Changed => Attempt::ChangeNetwork { change: NetworkChange::LinkDown },
+        Facts::Privileges { .. } => Attempt::Privileges,
+        Facts::Namespaces { .. } => {
+            Attempt::NewNamespaces { user: true, network: false, mount: false, by_clone3: false, reach }
+        }
+        Facts::Identity { .. } => Attempt::SetUserId { path: path() },
+        Facts::File { .. } => Attempt::Read { path: path() },
+        Facts::Written => Attempt::Write { path: path() },
+        Facts::Scanned { .. } => Attempt::Scan { needles: vec![], roots: vec![] },
+        Facts::Exchange { .. } => Attempt::Exchange { to: Endpoint::Tcp(reach), steps: vec![] },
+        Facts::Ports { .. } => Attempt::Ports { of: Ipv4Addr::LOCALHOST.into(), from: 1, to: 2, known: false },
+        Facts::Mcp { .. } => Attempt::Mcp { instance: path() },
+        Facts::Lingering { .. } => Attempt::Linger { comm: path(), holding: None },
+        Facts::Mounted => Attempt::Mount { over: path(), new_api: false },
     }
 }
 
@@ -56,8 +85,9 @@ fn facts() -> Vec<(Facts, bool)> {
         (file(false), false),
         (scanned(vec![("key".into(), "environ".into())]), true),
         (scanned(vec![]), false),
-        (Facts::Ports { open: vec![80], tried: 2 }, true),
-        (Facts::Ports { open: vec![], tried: 2 }, false),
+        (Facts::Ports { open: vec![80], tried: 2, known: None }, true),
+        (Facts::Ports { open: vec![], tried: 2, known: None }, false),
+        (Facts::Ports { open: vec![7], tried: 2, known: Some(7) }, false),
         (Facts::Network { links: vec![], addresses: vec![], routes: vec![] }, false),
         (Facts::Privileges { of: vec![] }, false),
         (Facts::Exchange { exchange: Exchange::default() }, false),
@@ -74,9 +104,26 @@ fn facts() -> Vec<(Facts, bool)> {
 #[test]
 fn each_fact_got_through_or_did_not() {
     for (facts, expected) in facts() {
-        let reach = of(&record(Some(Outcome::Found { facts: facts.clone() }), false), &[]);
+        let mut record = record(Some(Outcome::Found { facts: facts.clone() }), false);
+        record.attempt = maker(&facts);
+        let reach = of(&record, &[]);
         assert_eq!(matches!(reach, Reach::Inside(_)), expected, "{facts:?}: {reach:?}");
         assert!(expected || reach == Reach::Nowhere, "{facts:?}: {reach:?}");
+    }
+}
+
+#[test]
+fn facts_of_another_kind_than_the_attempts_show_nothing_but_a_liar() {
+    for (facts, _) in facts() {
+        for (other, _) in self::facts() {
+            let mut record = record(Some(Outcome::Found { facts: facts.clone() }), false);
+            record.attempt = maker(&other);
+            let foreign = std::mem::discriminant(&facts) != std::mem::discriminant(&other);
+            assert_eq!(of(&record, &[]) == Reach::Foreign, foreign, "{facts:?} of {other:?}");
+        }
+        let mut record = record(Some(Outcome::Found { facts }), false);
+        record.attempt = Attempt::Frame;
+        assert_eq!(of(&record, &[]), Reach::Foreign, "a frame finds nothing");
     }
 }
 

@@ -12,7 +12,7 @@ use watertight_probe::{
 };
 use watertight_reports::evidence::{AttemptRecord, Launch, Unattributed};
 
-use crate::planner::SIDE;
+use crate::{planner::SIDE, site::address::is_origin};
 
 /// Sightings without an owner that are kept.
 const KEPT: usize = 50;
@@ -137,7 +137,8 @@ fn concerns(record: &AttemptRecord, sighting: &Sighting) -> bool {
 
 /// Where this attempt goes, if it goes anywhere by itself.
 fn destination(attempt: &Attempt) -> Option<Destination> {
-    let internet = |to| Some(Destination::Internet(plain(to)));
+    // The relays connect to the origins as well: there only the nonce tells whose connection it is.
+    let internet = |to: SocketAddr| (!is_origin(to.ip())).then(|| Destination::Internet(plain(to)));
     match attempt {
         Attempt::Connect { to, .. } | Attempt::Send { to, .. } | Attempt::DnsStream { to, .. } => internet(*to),
         Attempt::Ping { to, .. } | Attempt::RawIp { to, .. } => internet(SocketAddr::new(*to, 0)),

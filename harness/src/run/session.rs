@@ -71,7 +71,8 @@ impl<'a> Session<'a> {
         progress("making the world");
         let mut site = Site::up(&options.program)?;
         site.bearer_variable = target.bearer_variable.clone();
-        let layout = site.layout()?;
+        let mut layout = site.layout()?;
+        layout.absent = target.absent.keys().copied().collect();
         let allocator = Allocator::default();
         let mut session = Self { target, options, site, layout, launches: vec![], allocator, checks, progress };
         session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
@@ -158,6 +159,9 @@ impl<'a> Session<'a> {
             running.look_at_sockets(&self.site);
             running.go();
             running.attend();
+            // In the clock of the ledgers: what a relay had ended by now, it ended while the workload ran.
+            let now = self.site.ledger().elapsed_micros();
+            running.record.outside.insert("done_at".into(), now.to_string());
         }
         let mut launch = running.end();
         launch.outside.insert("workspace".into(), WORKSPACE.into());
@@ -236,7 +240,7 @@ impl<'a> Session<'a> {
     /// Takes the site down and gives everything that was seen outside to its attempt.
     fn finish(self) -> Result<(Evidence, Layout), RunError> {
         (self.progress)("judging");
-        let Self { site, layout, mut launches, .. } = self;
+        let Self { target, site, layout, mut launches, .. } = self;
         let mut banners: Vec<String> = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
         banners.push(site.secrets.marker_digest());
         let secrets = [("provider-key".to_owned(), site.secrets.provider_key.clone())].into();
@@ -252,7 +256,8 @@ impl<'a> Session<'a> {
         if down.ledger.overflowed() {
             gaps.push(format!("the ledger lost {} entries", down.ledger.dropped()));
         }
-        Ok((Evidence { launches, secrets, banners, unattributed, gaps }, layout))
+        let absent = target.absent.iter().map(|(what, why)| (what.name().to_owned(), why.clone())).collect();
+        Ok((Evidence { launches, secrets, banners, unattributed, gaps, absent }, layout))
     }
 }
 

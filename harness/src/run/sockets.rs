@@ -41,7 +41,7 @@ fn socket(site: &Site, launcher: i32, directory: &Path, path: &Path, owner: u32)
         owned_by_user: file.uid() == owner && parent.uid() == owner,
         answers_user: answers(owner)?,
         // An ordinary user's world has one user: there is no other to knock as.
-        answers_others: site.world.is_roots() && answers(OTHER_USER)?,
+        answers_others: if site.world.is_roots() { Some(answers(OTHER_USER)?) } else { None },
     })
 }
 

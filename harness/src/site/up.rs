@@ -95,7 +95,7 @@ impl Site {
             group_file: self.plants.group_file.clone(),
             home: HOME.into(),
             workspace: WORKSPACE.into(),
-            instance: SocketAddr::new(address::INSTANCE_V4.into(), HTTP),
+            absent: vec![],
             needles: self.secrets.key_needles(),
             tun: self.tun(),
             planted: self.secrets.planted_needles(),

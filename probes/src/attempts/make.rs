@@ -38,7 +38,7 @@ pub fn make(context: &Context<'_>, attempt: &Attempt) -> Attempted {
         Attempt::Write { path } => files::write(context, path),
         Attempt::Scan { needles, roots } => scan::look(context, needles, roots),
         Attempt::Exchange { to, steps } => exchange::run(context, to, steps),
-        Attempt::Ports { of, from, to } => ports::look(context, *of, *from, *to),
+        Attempt::Ports { of, from, to, known } => ports::look(context, *of, *from, *to, *known),
         Attempt::Mcp { instance } => mcp::talk(context, instance),
         Attempt::Linger { comm, holding } => linger::start(context, comm, holding.as_ref()),
     }

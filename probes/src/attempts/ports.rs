@@ -1,7 +1,7 @@
 //! Which ports of a loopback address accept a connection: one blocking connect each, answered by the kernel at once.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, SocketAddr, TcpListener},
     os::fd::OwnedFd,
 };
 
@@ -21,7 +21,12 @@ const EACH_MILLIS: u32 = 100;
 const NOTE_EVERY: u16 = 256;
 
 /// `Attempt::Ports`.
-pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16) -> Attempted {
+pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16, known: bool) -> Attempted {
+    let listener = if known { Some(TcpListener::bind((of, 0)).map_err(refused("bind"))?) } else { None };
+    let known = match &listener {
+        Some(listener) => Some(listener.local_addr().map_err(refused("getsockname"))?.port()),
+        None => None,
+    };
     let mut open = Vec::new();
     let mut tried = 0;
     let mut spare = None;
@@ -34,7 +39,7 @@ pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16) -> Attempted 
         }
         tried += 1;
     }
-    Ok(found(Facts::Ports { open, tried }))
+    Ok(found(Facts::Ports { open, tried, known }))
 }
 
 /// Linux lets a socket whose connect was refused connect again, which saves making one for every port.

@@ -246,15 +246,21 @@ fn changes_of_the_network_take_privilege_and_are_undone() {
 
 fn ports_that_accept_are_found_and_a_socket_connected_to_itself_is_none() {
     sys::new_network(true);
-    let look = |of: &str, from, to| Attempt::Ports { of: of.parse().expect("an address"), from, to };
+    let look = |of: &str, from, to| Attempt::Ports { of: of.parse().expect("an address"), from, to, known: false };
     let listener = std::net::TcpListener::bind("127.0.0.1:39999").expect("bound");
     let said = launch(&plan([look("127.0.0.1", 1, 65535), look("::1", 39990, 40010)]));
-    assert_eq!(said.facts(0), &Facts::Ports { open: vec![39999], tried: 65535 });
-    assert_eq!(said.facts(1), &Facts::Ports { open: vec![], tried: 21 });
+    assert_eq!(said.facts(0), &Facts::Ports { open: vec![39999], tried: 65535, known: None });
+    assert_eq!(said.facts(1), &Facts::Ports { open: vec![], tried: 21, known: None });
+    for of in ["127.0.0.1", "::1"] {
+        let all = Attempt::Ports { of: of.parse().expect("an address"), from: 1, to: 65535, known: true };
+        let said = launch(&plan([all]));
+        let Facts::Ports { open, known: Some(known), .. } = said.facts(0) else { panic!("{:?}", said.facts(0)) };
+        assert!(open.contains(known), "the scan sees the port that the probe opened: {open:?}");
+    }
     drop(listener);
     // With four ports to choose from, a connect to one of them soon takes that very port.
     std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", "40000 40003").expect("few ports of its own");
     let attempts = (0..40).map(|_| look("127.0.0.1", 40000, 40003));
     let said = launch(&Plan { parallel: 1, ..plan(attempts) });
-    (0..40).for_each(|index| assert_eq!(said.facts(index), &Facts::Ports { open: vec![], tried: 4 }));
+    (0..40).for_each(|index| assert_eq!(said.facts(index), &Facts::Ports { open: vec![], tried: 4, known: None }));
 }

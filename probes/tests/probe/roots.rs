@@ -55,7 +55,7 @@ fn one_of_many() -> Vec<Attempt> {
         Attempt::Write { path: "/file".into() },
         Attempt::Scan { needles: vec![], roots: vec!["/".into()] },
         Attempt::Resolve { zone: "zone.test".into() },
-        Attempt::Ports { of: "127.0.0.1".parse().expect("v4"), from: 1, to: 1 },
+        Attempt::Ports { of: "127.0.0.1".parse().expect("v4"), from: 1, to: 1, known: false },
         Attempt::Mcp { instance: "http://instance.test".into() },
     ]
 }

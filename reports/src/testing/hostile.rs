@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{VERDICTS, mixed};
-use crate::results::{CheckResult, Fact, Results, Seeing, Target};
+use crate::results::{AttemptOutcome, CheckResult, Fact, Results, Seeing, Target};
 
 /// What a sandbox writes when it attacks the reader, the terminal, the CI service or a document format.
 pub(crate) fn hostile() -> Vec<String> {
@@ -48,7 +48,7 @@ pub(crate) fn every_text(text: &str) -> Results {
                 inside: text.clone(),
                 outside: text.clone(),
                 control: text.clone(),
-                outcome: text.clone(),
+                outcome: AttemptOutcome::Recorded,
             }],
             ..check.clone()
         };

@@ -6,7 +6,7 @@ use crate::{
     explain::ExplainInput,
     list::Row,
     results::{
-        CheckResult, ControlKind, Counts, Fact, Level, Results, SCHEMA, Seeing, Seen, Status, Subject, Target, Verdict,
+        AttemptOutcome, CheckResult, ControlKind, Counts, Fact, Level, Results, SCHEMA, Seeing, Seen, Status, Subject, Target, Verdict,
     },
 };
 
@@ -78,7 +78,7 @@ pub(crate) fn sentence(id: &str) -> Option<&'static str> {
 fn check(area: &str, number: usize, name: &str) -> CheckResult {
     let slug = format!("{}::{name}", area.to_lowercase());
     let observations = ["v4", "v6"].map(|family| {
-        seeing(&slug, family, "connect: ENETUNREACH", "nothing", "canary-tcp saw a connection", "denied")
+        seeing(&slug, family, "connect: ENETUNREACH", "nothing", "canary-tcp saw a connection", AttemptOutcome::Denied)
     });
     CheckResult {
         id: format!("{area}-{number}"),
@@ -100,13 +100,13 @@ fn check(area: &str, number: usize, name: &str) -> CheckResult {
     }
 }
 
-fn seeing(slug: &str, name: &str, inside: &str, outside: &str, control: &str, outcome: &str) -> Seeing {
+fn seeing(slug: &str, name: &str, inside: &str, outside: &str, control: &str, outcome: AttemptOutcome) -> Seeing {
     Seeing {
         attempt: format!("{slug}/{name}"),
         inside: inside.into(),
         outside: outside.into(),
         control: if control.is_empty() { String::new() } else { format!("connect worked; outside, {control}") },
-        outcome: outcome.into(),
+        outcome,
     }
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn vsock_failed() -> Results {
                 inside: if kind == "seqpacket" { "socket: EPERM" } else { "the socket was made" }.into(),
                 outside: "nothing".into(),
                 control: "the socket was made; outside, nothing".into(),
-                outcome: if kind == "seqpacket" { "denied" } else { "got-through" }.into(),
+                outcome: if kind == "seqpacket" { AttemptOutcome::Denied } else { AttemptOutcome::GotThrough },
             })
             .to_vec();
     });
@@ -181,7 +181,7 @@ pub(crate) fn vsock_failed() -> Results {
         check.reason = vec!["user: made; reached nothing; mount EPERM".into()];
         check.observations.truncate(1);
         check.observations[0] =
-            seeing("priv::no_user_namespace", "user", "made; reached nothing", "nothing", "", "recorded");
+            seeing("priv::no_user_namespace", "user", "made; reached nothing", "nothing", "", AttemptOutcome::Recorded);
     });
     judged(results)
 }
@@ -203,7 +203,7 @@ pub(crate) fn dead() -> Results {
         );
         for seen in &mut check.observations {
             seen.inside = "no report".into();
-            seen.outcome = "no-report".into();
+            seen.outcome = AttemptOutcome::NoReport;
         }
     }
     judged(results)
@@ -220,7 +220,7 @@ pub(crate) fn mixed() -> Results {
                 let outside = format!("canary-tcp at 198.51.100.77:{port} saw a connection (and 2 more)");
                 let inside = "read 21 bytes: banner of the canary";
                 let name = format!("port-{port}");
-                seeing("egress::tcp_to_internet", &name, inside, &outside, "canary-tcp saw a connection", "got-through")
+                seeing("egress::tcp_to_internet", &name, inside, &outside, "canary-tcp saw a connection", AttemptOutcome::GotThrough)
             })
             .collect();
         check.witness = vec!["the capture holds 27 frames of this attempt on host0".into()];
@@ -230,19 +230,19 @@ pub(crate) fn mixed() -> Results {
             check.verdict = Verdict::Inconclusive;
             let why = "the outside record has gaps, so silence means nothing";
             check.reason = ["v4", "v6"].map(|name| format!("{name}: {why}")).to_vec();
-            check.observations.iter_mut().for_each(|seen| seen.outcome = "undecided".into());
+            check.observations.iter_mut().for_each(|seen| seen.outcome = AttemptOutcome::Undecided);
         });
     }
     change(&mut results, "EGRESS-7", |check| {
         check.verdict = Verdict::Inconclusive;
         check.reason = vec!["v6: timed out at connect".into()];
-        check.observations[1].outcome = "undecided".into();
+        check.observations[1].outcome = AttemptOutcome::Undecided;
         check.observations[1].inside = "timed out at connect".into();
     });
     change(&mut results, "AUTH-2", |check| {
         check.verdict = Verdict::HarnessError;
         check.reason = vec!["v4: the attempt has no report".into()];
-        check.observations[0].outcome = "no-report".into();
+        check.observations[0].outcome = AttemptOutcome::NoReport;
         check.observations[0].inside = "no report".into();
     });
     change(&mut results, "ROUTE-3", |check| {

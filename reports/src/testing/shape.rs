@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{green, judged};
-use crate::results::{CheckResult, ControlKind, Level, Results, Seen, Status, Subject, Target, Verdict};
+use crate::results::{AttemptOutcome, CheckResult, ControlKind, Level, Results, Seen, Status, Subject, Target, Verdict};
 
 /// Documents with every value of every enum, empty and full.
 pub(crate) fn every_shape() -> Vec<Results> {
@@ -44,12 +44,24 @@ pub(crate) const VERDICTS: [Verdict; 5] =
 const STATUSES: [Status; 3] = [Status::Conformant, Status::Nonconformant, Status::Incomplete];
 const LEVELS: [Level; 2] = [Level::Must, Level::Should];
 const SUBJECTS: [Subject; 3] = [Subject::Isolation, Subject::Relay, Subject::Launcher];
+const OUTCOMES: [AttemptOutcome; 10] = [
+    AttemptOutcome::Denied,
+    AttemptOutcome::AnsweredLocally,
+    AttemptOutcome::TimedOut,
+    AttemptOutcome::GotThrough,
+    AttemptOutcome::Undecided,
+    AttemptOutcome::UntestableHere,
+    AttemptOutcome::AsRequired,
+    AttemptOutcome::NotAsRequired,
+    AttemptOutcome::Recorded,
+    AttemptOutcome::NoReport,
+];
 const SEEN: [Seen; 2] = [Seen::TwoSided, Seen::InsideOnly];
 const CONTROLS: [ControlKind; 4] =
     [ControlKind::Unconfined, ControlKind::UnconfinedRoot, ControlKind::Twin, ControlKind::KnownPositive];
 
 /// The closed sets of the model by their name in the schema, as they are written.
-pub(crate) fn enums() -> [(&'static str, Vec<Value>); 6] {
+pub(crate) fn enums() -> [(&'static str, Vec<Value>); 7] {
     // A new variant stops these matches from compiling: it goes into its array as well.
     let verdict = |value: &Verdict| match value {
         Verdict::Pass | Verdict::Fail | Verdict::Inconclusive | Verdict::NotApplicable | Verdict::HarnessError => {
@@ -73,7 +85,20 @@ pub(crate) fn enums() -> [(&'static str, Vec<Value>); 6] {
             json!(value)
         }
     };
+    let outcome = |value: &AttemptOutcome| match value {
+        AttemptOutcome::Denied
+        | AttemptOutcome::AnsweredLocally
+        | AttemptOutcome::TimedOut
+        | AttemptOutcome::GotThrough
+        | AttemptOutcome::Undecided
+        | AttemptOutcome::UntestableHere
+        | AttemptOutcome::AsRequired
+        | AttemptOutcome::NotAsRequired
+        | AttemptOutcome::Recorded
+        | AttemptOutcome::NoReport => json!(value),
+    };
     [
+        ("outcome", OUTCOMES.iter().map(outcome).collect()),
         ("verdict", VERDICTS.iter().map(verdict).collect()),
         ("status", STATUSES.iter().map(status).collect()),
         ("level", LEVELS.iter().map(level).collect()),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::ids;
 use crate::{
     page::{Page, Tone},
-    results::{CheckResult, ControlKind, Level, Results, Seeing, Verdict},
+    results::{AttemptOutcome, CheckResult, ControlKind, Level, Results, Seeing, Verdict},
     words,
 };
 
@@ -67,7 +67,7 @@ pub(super) fn one<'s>(page: &mut Page, check: &CheckResult, sentence: &impl Fn(&
 /// One attempt: what was tried, seen inside, seen outside, and its control.
 pub(crate) fn seeing(page: &mut Page, indent: usize, seeing: &Seeing, control: ControlKind) {
     let control = if seeing.control.is_empty() { words::control(control) } else { &seeing.control };
-    let outcome = seeing.outcome.replace('-', " ");
+    let outcome = seeing.outcome.word().replace('-', " ");
     for (label, text) in [
         ("attempt", format!("{}: {outcome}", seeing.attempt).as_str()),
         ("  inside", &seeing.inside),
@@ -90,14 +90,18 @@ fn more(page: &mut Page, all: usize, limit: usize, noun: &str) {
 
 /// The attempts that explain the verdict, the plainest evidence first; all of them where none stands out.
 fn relevant(check: &CheckResult) -> Vec<&Seeing> {
-    let rank = |seen: &Seeing| match seen.outcome.as_str() {
-        "got-through" => Some(0),
-        "not-as-required" => Some(1),
-        "no-report" => Some(2),
-        "undecided" => Some(3),
-        "untestable-here" if check.verdict != Verdict::Fail => Some(4),
-        "denied" | "as-required" | "answered-locally" | "timed-out" | "untestable-here" => None,
-        _ => Some(5),
+    let rank = |seen: &Seeing| match seen.outcome {
+        AttemptOutcome::GotThrough => Some(0),
+        AttemptOutcome::NotAsRequired => Some(1),
+        AttemptOutcome::NoReport => Some(2),
+        AttemptOutcome::Undecided => Some(3),
+        AttemptOutcome::UntestableHere if check.verdict != Verdict::Fail => Some(4),
+        AttemptOutcome::Recorded => Some(5),
+        AttemptOutcome::Denied
+        | AttemptOutcome::AsRequired
+        | AttemptOutcome::AnsweredLocally
+        | AttemptOutcome::TimedOut
+        | AttemptOutcome::UntestableHere => None,
     };
     let mut ranked: Vec<_> = check.observations.iter().filter_map(|seen| Some((rank(seen)?, seen))).collect();
     if ranked.is_empty() {

@@ -1,10 +1,7 @@
 //! AUTH-4: what goes upstream carries the real key and never the spawn's bearer.
 
 use watertight_probe::sighting::Event;
-use watertight_reports::{
-    evidence::LaunchKind,
-    results::{ControlKind, Subject},
-};
+use watertight_reports::results::{ControlKind, Subject};
 
 use crate::{
     case::Case,
@@ -15,7 +12,7 @@ use crate::{
 
 pub static CHECK: Check = Check::facts("AUTH-4", "auth::bearer_stays_inside", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(&[Capability::Provider])
     .caught_on(&["forward-authorization", "forward-api-key"]);
 
 fn plan(plan: &mut Planner<'_>) {
@@ -28,17 +25,20 @@ fn plan(plan: &mut Planner<'_>) {
 }
 
 fn judge(case: &mut Case<'_>) {
-    let bearer = case.launch(LaunchKind::Target).and_then(|launch| launch.outside.get("bearer").cloned());
-    let key = case.evidence().secrets.get("provider-key").cloned().unwrap_or_default();
-    case.control(bearer.is_some(), "the witness read the spawn's bearer");
-    let bearer = bearer.unwrap_or_default();
+    let key = case.evidence().secrets.get("provider-key").cloned();
+    case.control(key.is_some(), "the provider's key is known to the judge");
     for name in ["plain", "in-x-api-key"] {
+        let bearer = case.launch_of(name).and_then(|launch| launch.outside.get("bearer"));
+        case.control(bearer.is_some(), format!("{name}: the witness read the spawn's bearer"));
+        let (Some(bearer), Some(key)) = (bearer, &key) else { continue };
         let answer = case.exchange(name);
         case.control(answer.status == Some(200), format!("{name}: the request was answered 200"));
-        for request in case.requests(name, "provider") {
+        let requests = case.requests(name, "provider");
+        case.control(requests.len() == 1, format!("{name}: the request reached the provider once ({})", requests.len()));
+        for request in requests {
             let Event::Request { headers, .. } = &request.event else { continue };
             for (header, value) in headers {
-                if !bearer.is_empty() && value.contains(&bearer) {
+                if value.contains(bearer) {
                     case.breach(format!("{name}: the bearer went upstream in {header}"));
                 }
             }

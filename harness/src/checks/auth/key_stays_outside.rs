@@ -10,11 +10,15 @@ use crate::{case::Case, check::Check, planner::Planner};
 pub static CHECK: Check = Check::facts("AUTH-3", "auth::key_stays_outside", ControlKind::KnownPositive, plan, judge)
     .caught_on(&["key-in-environment", "key-in-argument", "key-file-in-view", "key-in-config"]);
 
-const ROOTS: [&str; 8] = ["/home", "/root", "/tmp", "/run", "/var/tmp", "/dev/shm", "/etc", "/srv"];
+const ROOTS: [&str; 9] = ["/home", "/root", "/tmp", "/run", "/var/tmp", "/dev/shm", "/etc", "/srv", "/opt"];
 
 fn plan(plan: &mut Planner<'_>) {
     let needles = plan.layout.needles.clone();
-    let roots = ROOTS.map(str::to_owned).to_vec();
+    let mut roots = ROOTS.map(str::to_owned).to_vec();
+    let workspace = plan.layout.workspace.display().to_string();
+    if !roots.iter().any(|root| workspace.starts_with(&format!("{root}/"))) {
+        roots.push(workspace);
+    }
     plan.ask("search", Attempt::Scan { needles, roots }).deadline(10_000).also_in(LaunchKind::ControlBefore);
 }
 

@@ -14,7 +14,7 @@ use crate::{
 
 pub static CHECK: Check = Check::facts("AUTH-2", "auth::other_spawn", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(&[Capability::Provider])
     .caught_on(&["constant-bearer"]);
 
 fn plan(plan: &mut Planner<'_>) {
@@ -32,7 +32,7 @@ fn judge(case: &mut Case<'_>) {
     let known = case.launch(LaunchKind::Second).is_some_and(|launch| launch.outside.contains_key("bearer"));
     case.control(known, "the witness read the other spawn's bearer");
     let other = case.exchange("other");
-    for hit in case.sightings("other") {
+    for hit in case.arrived("other") {
         case.breach(format!("the provider was asked ({})", hit.fixture));
     }
     case.require(other.status == Some(401), crate::describe::exchange(&other));

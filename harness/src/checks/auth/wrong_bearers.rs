@@ -12,7 +12,7 @@ use crate::{
 
 pub static CHECK: Check = Check::facts("AUTH-1", "auth::wrong_bearers", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(&[Capability::Provider])
     .caught_on(&[
         "accept-any-bearer",
         "compare-length-only",
@@ -65,7 +65,7 @@ fn judge(case: &mut Case<'_>) {
     case.control(right.status == Some(200) && hits == 1, "the right bearer got 200 and one hit");
     for (name, _) in wrong() {
         let answer = case.exchange(name);
-        for hit in case.sightings(name) {
+        for hit in case.arrived(name) {
             case.breach(format!("{name}: the provider was asked ({})", hit.fixture));
         }
         case.require(answer.status == Some(401), format!("{name}: {}", crate::describe::exchange(&answer)));

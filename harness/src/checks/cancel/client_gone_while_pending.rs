@@ -2,36 +2,22 @@
 
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{RELAYS, WAYS, cancelled, endpoint, once, request};
+use super::{cancelled, each_way, once, request};
 use crate::{
-    case::Case,
     check::{Capability, Check},
-    planner::{Planner, exchange},
+    planner::{Planner, endpoint, exchange},
 };
 
 pub static CHECK: Check =
-    Check::facts("CANCEL-1", "cancel::client_gone_while_pending", ControlKind::KnownPositive, plan, judge)
+    Check::facts("CANCEL-1", "cancel::client_gone_while_pending", ControlKind::KnownPositive, plan, cancelled)
         .about(Subject::Relay)
-        .waived_by(Capability::Provider)
+        .waived_by(Capability::ROUTES)
         .caught_on(&["keep-upstream-on-hangup"]);
 
 fn plan(plan: &mut Planner<'_>) {
-    for relay in RELAYS {
-        for (way, end) in WAYS {
-            let name = format!("{relay}-{way}");
-            let mut steps = request(relay, plan, &name, "pending").send();
-            steps.extend([once(relay, plan, &name, "await"), end, once(relay, plan, &name, "await-gone")]);
-            plan.ask(name, exchange(endpoint(relay), steps)).deadline(4_000);
-        }
-    }
-}
-
-fn judge(case: &mut Case<'_>) {
-    for relay in RELAYS {
-        for (way, _) in WAYS {
-            let name = format!("{relay}-{way}");
-            let steps = case.steps(&name);
-            cancelled(case, &name, steps - 1);
-        }
+    for (route, name, end) in each_way(plan.routes()) {
+        let mut steps = request(route, plan, &name, "pending").send();
+        steps.extend([once(route, plan, &name, "await"), end, once(route, plan, &name, "await-gone")]);
+        plan.ask(name, exchange(endpoint(route), steps)).deadline(4_000);
     }
 }

@@ -6,9 +6,14 @@ mod client_gone_with_incomplete_body;
 mod relay_shut_down;
 mod upstream_cut_short;
 
-use watertight_probe::plan::{Endpoint, Step};
+use watertight_probe::{plan::Step, sighting::Event};
 
-use crate::{case::Case, check::Check, planner::Planner, request::Request};
+use crate::{
+    case::Case,
+    check::{Capability, Check},
+    planner::{self, Planner},
+    request::Request,
+};
 
 pub static CHECKS: &[&Check] = &[
     &client_gone_while_pending::CHECK,
@@ -20,38 +25,44 @@ pub static CHECKS: &[&Check] = &[
 
 /// How a client goes.
 const WAYS: [(&str, Step); 2] = [("closed", Step::Close), ("reset", Step::Reset)];
-const RELAYS: [&str; 2] = ["provider", "instance"];
 
-/// A permitted request that the relay's origin will treat as `mode` says.
-fn request(relay: &str, plan: &Planner<'_>, name: &str, mode: &str) -> Request {
-    permitted(relay).mode(plan.nonce(name), mode)
-}
-
-fn permitted(relay: &str) -> Request {
-    match relay {
-        "provider" => Request::chat(),
-        _ => Request::new("POST", "/api/v1/messages").header("content-type", "application/json").body("{}"),
-    }
-}
-
-fn endpoint(relay: &str) -> Endpoint {
-    if relay == "provider" { crate::planner::provider() } else { crate::planner::instance() }
+/// A permitted request that the route's origin will treat as `mode` says.
+fn request(route: Capability, plan: &Planner<'_>, name: &str, mode: &str) -> Request {
+    let request = match route {
+        Capability::Provider => Request::chat(),
+        Capability::Instance => {
+            Request::new("POST", "/api/v1/messages").header("content-type", "application/json").body("{}")
+        }
+    };
+    request.mode(plan.nonce(name), mode)
 }
 
 /// A request without a body, on a connection of its own, that the origin answers when `condition` holds for `name`'s request.
-fn once(relay: &str, plan: &Planner<'_>, name: &str, condition: &str) -> Step {
+fn once(route: Capability, plan: &Planner<'_>, name: &str, condition: &str) -> Step {
     let nonce = plan.nonce(name);
-    let request = match relay {
-        "provider" => Request::models(),
-        _ => Request::new("GET", "/api/v1/context"),
-    };
-    Step::Await(request.mode(plan.side_nonce(name), format!("{condition} {nonce}")).send())
+    Step::Await(planner::permitted(route).mode(plan.side_nonce(name), format!("{condition} {nonce}")).send())
 }
 
-/// The script went as far as the client's end with the request at the origin, and the origin then lost the connection.
-fn cancelled(case: &mut Case<'_>, name: &str, steps_to_end: u32) {
-    let exchange = case.exchange(name);
-    let described = crate::describe::exchange(&exchange);
-    case.control(exchange.steps_done >= steps_to_end, format!("{name}: the request reached its origin: {described}"));
-    case.require(exchange.stopped.is_none(), format!("{name}: the origin still has the connection: {described}"));
+/// Each route with each way of going, and the name of its attempt.
+fn each_way(routes: Vec<Capability>) -> impl Iterator<Item = (Capability, String, Step)> {
+    routes.into_iter().flat_map(|route| WAYS.map(|(way, end)| (route, format!("{}-{way}", route.name()), end)))
+}
+
+/// In each way the script went as far as the client's end with the request at the origin, the origin then told the probe
+/// that the connection was gone, and its ledger agrees: it ended before the launch did.
+fn cancelled(case: &mut Case<'_>) {
+    for (route, name, _) in each_way(case.routes()) {
+        let exchange = case.exchange(&name);
+        let described = crate::describe::exchange(&exchange);
+        let to_end = case.steps(&name).saturating_sub(1);
+        let asked = case.requests(&name, route.name());
+        let reached = exchange.steps_done >= to_end && to_end > 0 && asked.len() == 1;
+        case.control(reached, format!("{name}: the request reached its origin once: {described}"));
+        case.require(exchange.stopped.is_none(), format!("{name}: the origin still has the connection: {described}"));
+        let Some(Event::Request { connection, .. }) = asked.first().map(|one| &one.event) else { continue };
+        let over = case.launch_of(&name).and_then(|launch| launch.number("done_at")).unwrap_or(u64::MAX);
+        let closed = |event: &Event| matches!(event, Event::Closed { connection: ended, .. } if ended == connection);
+        let ended = case.arrived(&name).iter().any(|one| closed(&one.event) && one.micros <= over);
+        case.require(ended, format!("{name}: the origin's ledger has no end of the connection while the workload ran"));
+    }
 }

@@ -1,4 +1,5 @@
-//! DNS-4: no multicast query leaves: mDNS, LLMNR, SSDP (RFC 6762, RFC 4795; catalogue C06).
+//! DNS-4: no query of the name services of a local network leaves: mDNS, LLMNR, SSDP, NBNS (RFC 6762, RFC 4795, RFC 1002;
+//! catalogue C06).
 
 use std::net::SocketAddr;
 
@@ -26,6 +27,9 @@ fn plan(plan: &mut Planner<'_>) {
             plan.deny(name, udp(to));
         }
     }
+    // To a server's address: a broadcast needs an option that the probe does not set.
+    let to = plan.internet_v4(137);
+    plan.deny("nbns", udp(to));
 }
 
 #[cfg(test)]

@@ -6,50 +6,48 @@ use watertight_reports::results::{ControlKind, Subject};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, exchange, instance, provider},
+    planner::{Planner, endpoint, exchange, permitted},
     request::Request,
 };
 
 pub static CHECK: Check = Check::facts("DNS-6", "dns::relays_resolve_nothing", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(Capability::ROUTES)
     .caught_on(&["resolve-before-refusing"]);
 
-const NAMES: [&str; 6] = [
-    "provider-host",
-    "provider-absolute",
-    "provider-connect",
-    "instance-host",
-    "instance-absolute",
-    "instance-connect",
-];
+const FORMS: [&str; 3] = ["host", "absolute", "connect"];
 
 fn plan(plan: &mut Planner<'_>) {
-    let right = Request::models().mode(plan.nonce("right"), "plain").exchange();
-    plan.ask("right", exchange(provider(), right));
-    for name in NAMES {
-        let foreign = format!("{}.canary.test", plan.nonce(name));
-        let (to, form) = if let Some(form) = name.strip_prefix("provider-") {
-            (provider(), form)
-        } else {
-            (instance(), &name["instance-".len()..])
-        };
-        let request = match form {
-            "host" => Request::models().host(&foreign),
-            "absolute" => Request::new("GET", &format!("http://{foreign}/v1/models")).host(&foreign),
-            _ => Request::new("CONNECT", &format!("{foreign}:443")).host(&foreign),
-        };
-        plan.ask(name, exchange(to, request.exchange()));
+    for route in plan.routes() {
+        let name = format!("{}-right", route.name());
+        let right = permitted(route).mode(plan.nonce(&name), "plain").exchange();
+        plan.ask(name, exchange(endpoint(route), right));
+        for form in FORMS {
+            let name = format!("{}-{form}", route.name());
+            let foreign = format!("{}.canary.test", plan.nonce(&name));
+            let request = match form {
+                "host" => permitted(route).host(&foreign),
+                "absolute" => Request::new("GET", &format!("http://{foreign}/v1/models")).host(&foreign),
+                _ => Request::new("CONNECT", &format!("{foreign}:443")).host(&foreign),
+            };
+            plan.ask(name, exchange(endpoint(route), request.exchange()));
+        }
     }
 }
 
 fn judge(case: &mut Case<'_>) {
-    let right = case.exchange("right");
-    case.control(right.status == Some(200), "a permitted request through the same relay got 200");
-    for name in NAMES {
-        let asked = case.sightings(name).iter().filter(|one| matches!(one.event, Event::Question { .. })).count();
-        if asked > 0 {
-            case.breach(format!("{name}: the name was looked up {asked} times"));
+    for route in case.routes() {
+        let right = case.exchange(&format!("{}-right", route.name()));
+        let works = right.status == Some(200);
+        case.control(works, format!("{}-right: a permitted request through the same relay got 200", route.name()));
+        for form in FORMS {
+            let name = format!("{}-{form}", route.name());
+            let asked = case.arrived(&name).iter().filter(|one| matches!(one.event, Event::Question { .. })).count();
+            if asked > 0 {
+                case.breach(format!("{name}: the name was looked up {asked} times"));
+            }
+            let answer = case.exchange(&name);
+            case.control(answer.steps_done > 0, format!("{name}: {}", crate::describe::exchange(&answer)));
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::{check::Check, planner::Planner};
 
 pub static CHECK: Check = Check::denied("DNS-5", "dns::resolver_daemons", plan).caught_on(&["share-run"]);
 
+/// nsncd listens where nscd does.
 const DAEMONS: [&str; 4] =
     ["/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/avahi-daemon/socket"];
 

@@ -1,6 +1,6 @@
 //! EGRESS-16: the walls stand before the workload's first instruction.
 //!
-//! These attempts are made at the probe's very start. `--soak N` repeats the launch to look for a race.
+//! These attempts are made at the probe's very start, in every launch of the target. `--soak N` repeats the launch to look for a race.
 
 use crate::{
     check::Check,

@@ -21,6 +21,9 @@ fn plan(plan: &mut Planner<'_>) {
 fn judge(case: &mut Case<'_>) {
     let seen = [LaunchKind::ControlBefore, LaunchKind::Target].map(|kind| elsewhere(case, kind));
     case.control(!seen[0].is_empty(), "the unconfined probe sees the world's link, addresses and routes");
+    if let Some(Facts::Network { links, .. }) = case.facts_in(LaunchKind::Target, "network") {
+        case.control(links.iter().any(|link| link.loopback), "inside, the probe sees loopback");
+    }
     for way in &seen[1] {
         case.breach(way.clone());
     }

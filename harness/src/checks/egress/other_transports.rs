@@ -20,9 +20,11 @@ fn plan(plan: &mut Planner<'_>) {
     plan.deny("udplite-v4", datagram(Datagram::UdpLite, to)).where_supported();
     let to = plan.internet_v6(443);
     plan.deny("udplite-v6", datagram(Datagram::UdpLite, to)).where_supported();
-    // Ping sockets are closed to groups by a sysctl, so the control is the world's root.
-    let to = plan.internet_v4(0).ip();
-    plan.deny("ping-v4", Attempt::Ping { to, raw: true }).as_root();
-    let to = plan.internet_v6(0).ip();
-    plan.deny("ping-v6", Attempt::Ping { to, raw: true }).as_root();
+    for (family, to) in [("v4", plan.internet_v4(0).ip()), ("v6", plan.internet_v6(0).ip())] {
+        plan.deny(format!("ping-{family}"), Attempt::Ping { to, raw: true }).as_root();
+    }
+    // The world's sysctl lets every group make ping sockets.
+    for (family, to) in [("v4", plan.internet_v4(0).ip()), ("v6", plan.internet_v6(0).ip())] {
+        plan.deny(format!("ping-socket-{family}"), Attempt::Ping { to, raw: false });
+    }
 }

@@ -1,10 +1,13 @@
 //! EGRESS-5: no TCP reaches the internet, whatever the port, the source port or the calls used.
 
+use std::net::SocketAddr;
+
 use watertight_probe::plan::{Attempt, Stream};
 
 use crate::{
     check::Check,
     planner::{Planner, stream, tcp},
+    site::address,
 };
 
 pub static CHECK: Check = Check::denied("EGRESS-5", "egress::tcp_to_internet", plan).caught_on(&["share-network"]);
@@ -15,6 +18,15 @@ fn plan(plan: &mut Planner<'_>) {
         plan.deny(format!("v4-{port}"), tcp(to));
         let to = plan.internet_v6(port);
         plan.deny(format!("v6-{port}"), tcp(to));
+    }
+    // The origins' own addresses are for the relays alone. The nonce tells these connections from theirs.
+    for (name, address) in [
+        ("provider-v4", address::PROVIDER_V4.into()),
+        ("provider-v6", address::PROVIDER_V6.into()),
+        ("instance-v4", address::INSTANCE_V4.into()),
+        ("instance-v6", address::INSTANCE_V6.into()),
+    ] {
+        plan.deny(format!("{name}-directly"), tcp(SocketAddr::new(address, 80)));
     }
     // A rule that lets answers of a DNS server through may look at the source port only (catalogue A24).
     let to = plan.internet_v4(443);

@@ -1,4 +1,4 @@
-//! EGRESS-6: no UDP reaches the internet, by any of the calls that send a datagram.
+//! EGRESS-6: no UDP reaches the internet, whatever the source port, by any of the calls that send a datagram.
 
 use watertight_probe::plan::{Attempt, Datagram, SendCall};
 
@@ -20,4 +20,8 @@ fn plan(plan: &mut Planner<'_>) {
         let to = plan.internet_v4(443);
         plan.deny(name, Attempt::Send { transport: Datagram::Udp, to, call, source_port: None, dns: None });
     }
+    // As EGRESS-5 tries from port 53, which stub resolvers of the world hold for UDP.
+    let (to, call) = (plan.internet_v4(443), SendCall::SendTo);
+    let attempt = Attempt::Send { transport: Datagram::Udp, to, call, source_port: Some(123), dns: None };
+    plan.deny("from-port-123", attempt).as_root();
 }

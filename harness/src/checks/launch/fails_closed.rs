@@ -5,6 +5,7 @@
 
 use watertight_reports::results::{ControlKind, Subject};
 
+use super::in_hosts_network;
 use crate::{
     case::Case,
     check::Check,
@@ -29,11 +30,12 @@ fn judge(case: &mut Case<'_>) {
             }
             continue;
         }
-        let shared = launch.processes.iter().any(|one| one.namespaces.get("net") == one.world_namespaces.get("net"));
         if launch.outside.get("needed").is_some_and(|needed| needed == "yes") {
             case.breach(format!("{id}: the workload ran"));
-        } else if shared || launch.processes.is_empty() {
+        } else if in_hosts_network(launch) {
             case.breach(format!("{id}: the workload ran in the host's network"));
+        } else if launch.processes.is_empty() {
+            case.missing(format!("{id}: the workload ran, and no process of it was found from outside"));
         }
     }
 }

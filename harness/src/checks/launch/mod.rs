@@ -6,6 +6,8 @@ mod fails_closed;
 mod home_and_temporary;
 mod refuses_bad_input;
 
+use watertight_reports::evidence::{Launch, Process};
+
 use crate::check::Check;
 
 pub static CHECKS: &[&Check] = &[
@@ -15,3 +17,12 @@ pub static CHECKS: &[&Check] = &[
     &home_and_temporary::CHECK,
     &exit_status::CHECK,
 ];
+
+/// A process of the workload was seen in the network namespace of the world.
+fn in_hosts_network(launch: &Launch) -> bool {
+    let net = |process: &Process| {
+        let own = process.namespaces.get("net")?;
+        Some(own == process.world_namespaces.get("net")?)
+    };
+    launch.processes.iter().any(|process| net(process) == Some(true))
+}

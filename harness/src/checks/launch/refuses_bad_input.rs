@@ -2,6 +2,7 @@
 
 use watertight_reports::results::{ControlKind, Subject};
 
+use super::in_hosts_network;
 use crate::{
     case::Case,
     check::Check,
@@ -17,15 +18,22 @@ pub static CHECK: Check = Check::facts("LAUNCH-2", "launch::refuses_bad_input", 
 fn plan(_: &mut Planner<'_>) {}
 
 fn judge(case: &mut Case<'_>) {
+    let mut declared = 0;
     for input in BadInput::ALL {
         let id = Scenario::Refuses(input).id();
         let Some(launch) = case.launch_named(&id) else { continue };
-        let shared = launch.processes.iter().any(|one| one.namespaces.get("net") == one.world_namespaces.get("net"));
-        if launch.outside.get("declared").is_some_and(|declared| declared == "no") {
-            case.note(format!("{id}: the target has no such input"));
-            continue;
+        match launch.outside.get("declared").map(String::as_str) {
+            Some("yes") => declared += 1,
+            Some(_) => {
+                case.note(format!("{id}: the target has no such input"));
+                continue;
+            }
+            None => {
+                case.missing(format!("{id}: whether the target has such an input is not recorded"));
+                continue;
+            }
         }
-        if shared {
+        if in_hosts_network(launch) {
             case.breach(format!("{id}: the workload ran in the host's network"));
         } else if launch.hello.is_some() {
             case.breach(format!("{id}: the workload ran"));
@@ -33,4 +41,5 @@ fn judge(case: &mut Case<'_>) {
             case.breach(format!("{id}: nothing ran, and the launch reported success"));
         }
     }
+    case.control(declared > 0, "the manifest says how at least one bad input is given to the target");
 }

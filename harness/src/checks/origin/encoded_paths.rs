@@ -3,7 +3,7 @@
 use watertight_probe::plan::BearerForm;
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{both_relays_work, plan_permitted, refused};
+use super::{relays_work, plan_permitted, refused};
 use crate::{
     case::Case,
     check::{Capability, Check},
@@ -13,7 +13,7 @@ use crate::{
 
 pub static CHECK: Check = Check::facts("ORIGIN-3", "origin::encoded_paths", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(&[Capability::Provider])
     .caught_on(&["accept-encoded-slash", "accept-encoded-backslash", "accept-encoded-dot", "normalise-path"]);
 
 const TARGETS: [&str; 11] = [
@@ -40,7 +40,7 @@ fn plan(plan: &mut Planner<'_>) {
 }
 
 fn judge(case: &mut Case<'_>) {
-    both_relays_work(case);
+    relays_work(case);
     for target in TARGETS {
         refused(case, &format!("provider {target}"));
     }

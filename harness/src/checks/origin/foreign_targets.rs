@@ -5,34 +5,42 @@
 use watertight_probe::plan::BearerForm;
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{both_relays_work, plan_permitted, refused};
+use super::{authority, other, plan_permitted, refused, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, exchange, instance, provider},
+    planner::{Planner, endpoint, exchange},
     request::Request,
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-2", "origin::foreign_targets", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(Capability::ROUTES)
     .caught_on(&["accept-absolute-form", "accept-double-slash", "join-target-to-origin", "accept-asterisk"]);
 
-const FORMS: [&str; 9] =
-    ["absolute", "absolute-own", "absolute-https", "double-slash", "triple-slash", "at", "scheme", "port", "asterisk"];
+const FORMS: [&str; 10] = [
+    "absolute",
+    "absolute-own",
+    "absolute-other",
+    "absolute-https",
+    "double-slash",
+    "triple-slash",
+    "at",
+    "scheme",
+    "port",
+    "asterisk",
+];
 
 fn plan(plan: &mut Planner<'_>) {
     plan_permitted(plan);
-    for relay in ["provider", "instance"] {
+    for route in plan.routes() {
         for form in FORMS {
-            let name = format!("{relay}-{form}");
+            let name = format!("{}-{form}", route.name());
             let evil = plan.internet_v4(80);
             let (method, target) = match form {
                 "absolute" => ("GET", format!("http://{evil}/v1/models")),
-                "absolute-own" => (
-                    "GET",
-                    format!("http://{}/v1/models", if relay == "provider" { "provider.test" } else { "instance.test" }),
-                ),
+                "absolute-own" => ("GET", format!("http://{}.test/v1/models", route.name())),
+                "absolute-other" => ("GET", format!("http://{}/v1/models", authority(other(route)))),
                 "absolute-https" => ("GET", format!("https://{evil}/v1/models")),
                 "double-slash" => ("GET", format!("//{evil}/v1/models")),
                 "triple-slash" => ("GET", format!("///{evil}/v1/models")),
@@ -42,20 +50,20 @@ fn plan(plan: &mut Planner<'_>) {
                 _ => ("OPTIONS", "*".to_owned()),
             };
             let request = Request::new(method, &target).mode(plan.nonce(&name), "plain");
-            let (to, request) = match relay {
-                "provider" => (provider(), request.bearer(BearerForm::Right)),
-                _ => (instance(), request),
+            let request = match route {
+                Capability::Provider => request.bearer(BearerForm::Right),
+                Capability::Instance => request,
             };
-            plan.ask(name, exchange(to, request.exchange())).evil(evil);
+            plan.ask(name, exchange(endpoint(route), request.exchange())).evil(evil);
         }
     }
 }
 
 fn judge(case: &mut Case<'_>) {
-    both_relays_work(case);
-    for relay in ["provider", "instance"] {
+    relays_work(case);
+    for route in case.routes() {
         for form in FORMS {
-            refused(case, &format!("{relay}-{form}"));
+            refused(case, &format!("{}-{form}", route.name()));
         }
     }
 }

@@ -6,7 +6,7 @@
 use watertight_probe::plan::{BearerForm, Step};
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{both_relays_work, only_own_origin, plan_permitted};
+use super::{relays_work, only_own_origin, plan_permitted};
 use crate::{
     case::Case,
     check::{Capability, Check},
@@ -16,7 +16,7 @@ use crate::{
 
 pub static CHECK: Check = Check::facts("ORIGIN-12", "origin::nothing_after_refusal", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(&[Capability::Provider])
     .caught_on(&["judge-first-request-only", "leave-refused-body"]);
 
 fn plan(plan: &mut Planner<'_>) {
@@ -47,7 +47,7 @@ fn plan(plan: &mut Planner<'_>) {
 }
 
 fn judge(case: &mut Case<'_>) {
-    both_relays_work(case);
+    relays_work(case);
     for name in ["provider-second-refused", "provider-second-without-bearer", "provider-hidden-in-body"] {
         only_own_origin(case, name);
         let hits = case.requests(name, "provider").len();

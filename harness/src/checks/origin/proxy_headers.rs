@@ -3,17 +3,16 @@
 use watertight_probe::sighting::Event;
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{both_relays_work, plan_permitted};
+use super::{relays_work, plan_permitted};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, exchange, instance, provider},
-    request::Request,
+    planner::{Planner, endpoint, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-8", "origin::proxy_headers", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(Capability::ROUTES)
     .caught_on(&["forward-proxy-headers", "forward-named-by-connection"]);
 
 const HOP: [&str; 6] =
@@ -21,26 +20,23 @@ const HOP: [&str; 6] =
 
 fn plan(plan: &mut Planner<'_>) {
     plan_permitted(plan);
-    for relay in ["provider", "instance"] {
-        let name = format!("{relay}-hop");
-        let (to, mut request) = match relay {
-            "provider" => (provider(), Request::models()),
-            _ => (instance(), Request::new("GET", "/api/v1/context")),
-        };
+    for route in plan.routes() {
+        let name = format!("{}-hop", route.name());
+        let mut request = permitted(route);
         request = request.header("connection", "x-named-by-connection, keep-alive");
         for header in HOP {
             request = request.header(header, "planted");
         }
         let steps = request.header("x-kept", "planted").mode(plan.nonce(&name), "plain").exchange();
-        plan.ask(name, exchange(to, steps));
+        plan.ask(name, exchange(endpoint(route), steps));
     }
 }
 
 fn judge(case: &mut Case<'_>) {
-    both_relays_work(case);
-    for relay in ["provider", "instance"] {
-        let name = format!("{relay}-hop");
-        let requests = case.requests(&name, relay);
+    relays_work(case);
+    for route in case.routes() {
+        let name = format!("{}-hop", route.name());
+        let requests = case.requests(&name, route.name());
         case.control(requests.len() == 1, format!("{name}: the request reached its origin once"));
         for request in requests {
             let Event::Request { headers, .. } = &request.event else { continue };

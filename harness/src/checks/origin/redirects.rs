@@ -2,17 +2,16 @@
 
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{both_relays_work, only_own_origin, plan_permitted};
+use super::{relays_work, only_own_origin, plan_permitted};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, exchange, instance, provider},
-    request::Request,
+    planner::{Planner, endpoint, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-7", "origin::redirects", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(Capability::ROUTES)
     .caught_on(&["follow-redirects"]);
 
 const STATUSES: [u16; 3] = [302, 307, 308];
@@ -20,28 +19,24 @@ const STATUSES: [u16; 3] = [302, 307, 308];
 fn plan(plan: &mut Planner<'_>) {
     plan_permitted(plan);
     for status in STATUSES {
-        for relay in ["provider", "instance"] {
-            let name = format!("{relay}-{status}");
+        for route in plan.routes() {
+            let name = format!("{}-{status}", route.name());
             let evil = plan.internet_v4(80);
             let mode = format!("redirect http://{evil}/{} {status}", plan.nonce(&name));
-            let (to, request) = match relay {
-                "provider" => (provider(), Request::models()),
-                _ => (instance(), Request::new("GET", "/api/v1/context")),
-            };
-            let steps = request.mode(plan.nonce(&name), mode).exchange();
-            plan.ask(name, exchange(to, steps)).evil(evil);
+                        let steps = permitted(route).mode(plan.nonce(&name), mode).exchange();
+            plan.ask(name, exchange(endpoint(route), steps)).evil(evil);
         }
     }
 }
 
 fn judge(case: &mut Case<'_>) {
-    both_relays_work(case);
+    relays_work(case);
     for status in STATUSES {
-        for relay in ["provider", "instance"] {
-            let name = format!("{relay}-{status}");
+        for route in case.routes() {
+            let name = format!("{}-{status}", route.name());
             only_own_origin(case, &name);
             let answer = case.exchange(&name);
-            let hits = case.requests(&name, relay).len();
+            let hits = case.requests(&name, route.name()).len();
             case.control(hits >= 1, format!("{name}: the origin was asked and redirected"));
             // Handed on as it is, or refused: never the page behind it.
             let kept = answer.status == Some(status) || answer.status == Some(502);

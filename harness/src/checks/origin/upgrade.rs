@@ -1,64 +1,75 @@
 //! ORIGIN-6: no request leaves HTTP/1: an Upgrade gets no 101, and bytes behind it reach nothing (catalogue D2, J11 to J14).
 
-use watertight_probe::plan::Step;
+use watertight_probe::{plan::Step, sighting::Event};
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{both_relays_work, only_own_origin, plan_permitted, refused};
+use super::{only_own_origin, plan_permitted, refused, relays_work, route};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, exchange, instance, provider},
-    request::Request,
+    planner::{Planner, endpoint, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-6", "origin::upgrade", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(Capability::ROUTES)
     .caught_on(&["accept-upgrade", "forward-switching-protocols"]);
 
 const PROTOCOLS: [&str; 3] = ["websocket", "h2c", "anything"];
 
 fn plan(plan: &mut Planner<'_>) {
     plan_permitted(plan);
-    for protocol in PROTOCOLS {
-        for relay in ["provider", "instance"] {
-            let name = format!("{relay}-{protocol}");
-            let request = match relay {
-                "provider" => Request::models(),
-                _ => Request::new("GET", "/api/v1/context"),
-            };
-            let request = request.header("connection", "upgrade").header("upgrade", protocol);
-            let to = if relay == "provider" { provider() } else { instance() };
-            let steps = request.mode(plan.nonce(&name), "plain").exchange();
-            plan.ask(name, exchange(to, steps));
+    for route in plan.routes() {
+        for protocol in PROTOCOLS {
+            let name = format!("{}-{protocol}", route.name());
+            let nonce = plan.nonce(&name);
+            let request = permitted(route).header("connection", "upgrade").header("upgrade", protocol);
+            let mut steps = request.mode(nonce, "plain").send();
+            // What a client would say in the new protocol, at once.
+            steps.extend([Step::Send(format!("\\x81\\x28wt:{nonce}\r\n\r\n")), Step::ReadToEnd]);
+            plan.ask(name, exchange(endpoint(route), steps));
         }
+        // The origin itself answers 101.
+        let name = format!("{}-switched", route.name());
+        let mut steps = permitted(route).mode(plan.nonce(&name), "switch").send();
+        steps.extend([Step::Send(format!("wt:{}", plan.nonce(&name))), Step::ReadResponse]);
+        plan.ask(name, exchange(endpoint(route), steps));
+        // HTTP/2 with prior knowledge.
+        let name = format!("{}-preface", route.name());
+        let steps = vec![Step::Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".into()), Step::ReadToEnd];
+        plan.ask(name, exchange(endpoint(route), steps));
     }
-    // The origin itself answers 101.
-    let name = "provider-switched";
-    let steps = Request::models().mode(plan.nonce(name), "switch").exchange();
-    plan.ask(name, exchange(provider(), steps));
-    // HTTP/2 with prior knowledge.
-    let name = "instance-preface";
-    let steps = vec![Step::Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".into()), Step::ReadToEnd];
-    plan.ask(name, exchange(instance(), steps));
 }
 
 fn judge(case: &mut Case<'_>) {
-    both_relays_work(case);
-    for protocol in PROTOCOLS {
-        refused(case, &format!("instance-{protocol}"));
-        not_switched(case, &format!("provider-{protocol}"));
+    relays_work(case);
+    for route in case.routes() {
+        for protocol in PROTOCOLS {
+            let name = format!("{}-{protocol}", route.name());
+            not_switched(case, &name);
+            if route == Capability::Instance {
+                refused(case, &name);
+            }
+        }
+        let name = format!("{}-switched", route.name());
+        not_switched(case, &name);
+        let switched = case.exchange(&name);
+        let described = crate::describe::exchange(&switched);
+        case.require(switched.status.is_none_or(|status| status >= 400), format!("{name}: it was not refused: {described}"));
+        refused(case, &format!("{}-preface", route.name()));
     }
-    not_switched(case, "provider-switched");
-    let switched = case.exchange("provider-switched");
-    case.require(switched.status.is_none_or(|status| status >= 400), "provider-switched: it was not refused");
-    refused(case, "instance-preface");
 }
 
+/// No 101 came, and what was sent behind the request reached nothing: not as bytes, not as a request.
 fn not_switched(case: &mut Case<'_>, name: &str) {
     only_own_origin(case, name);
-    let answer = case.exchange(name);
-    if answer.status == Some(101) {
+    if case.exchange(name).status == Some(101) {
         case.breach(format!("{name}: protocols were switched"));
+    }
+    if case.arrived(name).iter().any(|one| matches!(one.event, Event::Received { .. })) {
+        case.breach(format!("{name}: bytes behind the request reached the origin"));
+    }
+    if case.requests(name, route(name).name()).len() > 1 {
+        case.breach(format!("{name}: what was behind the request became another one"));
     }
 }

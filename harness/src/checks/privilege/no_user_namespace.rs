@@ -1,6 +1,9 @@
 //! PRIV-3: the workload cannot make a user namespace, where it would hold every capability again.
 
-use watertight_probe::plan::Attempt;
+use watertight_probe::{
+    observation::{Facts, Outcome},
+    plan::Attempt,
+};
 use watertight_reports::{evidence::LaunchKind, results::ControlKind};
 
 use crate::{case::Case, check::Check, planner::Planner};
@@ -21,10 +24,15 @@ fn plan(plan: &mut Planner<'_>) {
 
 fn judge(case: &mut Case<'_>) {
     for (name, _) in WAYS {
-        let made = case.found_in(LaunchKind::ControlBefore, name).is_some();
-        case.control(made, format!("{name}: the unconfined probe can make one"));
-        if case.found_in(LaunchKind::Target, name).is_some() {
-            case.breach(format!("{name}: a user namespace was made"));
+        case.facts_in(LaunchKind::ControlBefore, name);
+        match case.outcome(name) {
+            Some(Outcome::Found { facts: Facts::Namespaces { .. } }) => {
+                case.breach(format!("{name}: a user namespace was made"));
+            }
+            Some(Outcome::Refused { .. } | Outcome::Killed { signal: libc::SIGSYS }) => {}
+            Some(Outcome::Broken { message }) => case.missing(format!("{name}: the probe failed: {message}")),
+            Some(other) => case.control(false, format!("{name}: {}", crate::describe::outcome(other))),
+            None => {}
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 
 pub static CHECK: Check = Check::facts("ROUTE-6", "route::events_are_not_held_back", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Provider)
+    .waived_by(&[Capability::Provider])
     .caught_on(&["collect-response"]);
 
 fn plan(plan: &mut Planner<'_>) {

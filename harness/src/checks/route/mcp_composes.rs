@@ -13,7 +13,7 @@ use crate::{
 
 pub static CHECK: Check = Check::facts("ROUTE-3", "route::mcp_composes", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Relay)
-    .waived_by(Capability::Instance)
+    .waived_by(&[Capability::Instance])
     .caught_on(&["bridge-without-instance", "swap-relays", "send-twice"]);
 
 fn plan(plan: &mut Planner<'_>) {

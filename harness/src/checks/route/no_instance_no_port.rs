@@ -13,20 +13,23 @@ use crate::{
     check::{Capability, Check},
     planner::{INSTANCE_PORT, Planner, exchange, instance, provider, tcp},
     request::Request,
+    site::address,
 };
 
 pub static CHECK: Check = Check::facts("ROUTE-4", "route::no_instance_no_port", ControlKind::Twin, plan, judge)
     .about(Subject::Launcher)
-    .waived_by(Capability::Instance)
+    .waived_by(&[Capability::Instance])
     .caught_on(&["default-instance", "fall-back-to-host-network"]);
 
 fn plan(plan: &mut Planner<'_>) {
     let to = (Ipv4Addr::LOCALHOST, INSTANCE_PORT).into();
     plan.ask("port", tcp(to)).only_in(LaunchKind::NoInstance);
-    let to = plan.layout.instance;
+    let to = (address::INSTANCE_V4, 80).into();
     plan.ask("directly", tcp(to)).only_in(LaunchKind::NoInstance);
-    let models = Request::models().mode(plan.nonce("provider"), "plain").exchange();
-    plan.ask("provider", exchange(provider(), models)).only_in(LaunchKind::NoInstance);
+    if plan.routes().contains(&Capability::Provider) {
+        let models = Request::models().mode(plan.nonce("provider"), "plain").exchange();
+        plan.ask("provider", exchange(provider(), models)).only_in(LaunchKind::NoInstance);
+    }
     let request = Request::new("GET", "/api/v1/context").mode(plan.nonce("with"), "plain");
     plan.ask("with", exchange(instance(), request.exchange()));
     let instance = format!("http://127.0.0.1:{INSTANCE_PORT}");
@@ -36,19 +39,19 @@ fn plan(plan: &mut Planner<'_>) {
 fn judge(case: &mut Case<'_>) {
     let with = case.exchange("with");
     case.control(with.status == Some(200), "with an instance configured, the same port answers");
-    let provider = case.exchange_in(LaunchKind::NoInstance, "provider");
-    case.control(provider.status == Some(200), "without one, the provider still answers");
+    if case.routes().contains(&Capability::Provider) {
+        let provider = case.exchange_in(LaunchKind::NoInstance, "provider");
+        case.control(provider.status == Some(200), "without one, the provider still answers");
+    }
+    for name in ["port", "directly", "mcp"] {
+        let seen = case.sightings_in(LaunchKind::NoInstance, name);
+        if !seen.is_empty() {
+            case.breach(format!("{name}: {}", crate::describe::sightings(seen)));
+        }
+    }
     for name in ["port", "directly"] {
         let Some(record) = case.attempt_in(LaunchKind::NoInstance, name) else { continue };
-        if !record.sightings.is_empty() {
-            case.breach(format!("{name}: {}", crate::describe::sightings(&record.sightings)));
-        }
         let refused = record.observation.as_ref().is_some_and(|one| matches!(one.outcome, Outcome::Refused { .. }));
         case.require(refused, format!("{name}: it was not refused"));
-    }
-    if let Some(record) = case.attempt_in(LaunchKind::NoInstance, "mcp")
-        && !record.sightings.is_empty()
-    {
-        case.breach(format!("mcp: {}", crate::describe::sightings(&record.sightings)));
     }
 }

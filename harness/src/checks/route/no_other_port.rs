@@ -7,7 +7,7 @@ use watertight_reports::{evidence::LaunchKind, results::ControlKind};
 
 use crate::{
     case::Case,
-    check::Check,
+    check::{Capability, Check},
     planner::{INSTANCE_PORT, PROVIDER_PORT, Planner},
 };
 
@@ -19,19 +19,23 @@ const FAMILIES: [(&str, IpAddr); 2] =
 
 fn plan(plan: &mut Planner<'_>) {
     for (family, of) in FAMILIES {
-        plan.ask(family, Attempt::Ports { of, from: 1, to: u16::MAX }).deadline(20_000);
+        plan.ask(family, Attempt::Ports { of, from: 1, to: u16::MAX, known: true }).deadline(20_000);
     }
 }
 
 fn judge(case: &mut Case<'_>) {
-    // The scan is shown to see by the provider's port, which is always open.
+    let routes = case.routes().into_iter().map(|route| match route {
+        Capability::Provider => PROVIDER_PORT,
+        Capability::Instance => INSTANCE_PORT,
+    });
+    let routes: Vec<u16> = routes.collect();
     for (family, _) in FAMILIES {
-        let Some(Facts::Ports { open, tried }) = case.facts_in(LaunchKind::Target, family) else { continue };
+        let Some(Facts::Ports { open, tried, known }) = case.facts_in(LaunchKind::Target, family) else { continue };
         case.control(*tried == u32::from(u16::MAX), format!("{family}: every port was tried"));
-        if family == "v4" {
-            case.control(open.contains(&PROVIDER_PORT), "the scan sees the provider's port");
-        }
-        for port in open.iter().filter(|port| ![PROVIDER_PORT, INSTANCE_PORT].contains(port)) {
+        // The scan is shown to see by a port that the probe itself opens for it.
+        let sees = known.is_some_and(|known| open.contains(&known));
+        case.control(sees, format!("{family}: the scan sees the probe's own port"));
+        for port in open.iter().filter(|port| !routes.contains(port) && *known != Some(**port)) {
             case.breach(format!("{family}: port {port} is open"));
         }
     }

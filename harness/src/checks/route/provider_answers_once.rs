@@ -12,7 +12,7 @@ use crate::{
 pub static CHECK: Check =
     Check::facts("ROUTE-1", "route::provider_answers_once", ControlKind::KnownPositive, plan, judge)
         .about(Subject::Relay)
-        .waived_by(Capability::Provider)
+        .waived_by(&[Capability::Provider])
         .caught_on(&["send-twice", "bridge-without-provider", "swap-relays"]);
 
 const WAYS: [&str; 2] = ["models", "chat"];

@@ -11,7 +11,7 @@ use crate::{
 
 pub static CHECK: Check = Check::facts("SOCKET-2", "socket::failed_launch", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Launcher)
-    .waived_by(Capability::Provider)
+    .waived_by(Capability::ROUTES)
     .launching(&[Scenario::FailsLate])
     .caught_on(&["keep-listening-after-failure"]);
 

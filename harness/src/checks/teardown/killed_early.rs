@@ -13,7 +13,8 @@ fn plan(_: &mut Planner<'_>) {}
 
 fn judge(case: &mut Case<'_>) {
     let Some(launch) = case.launch_named(&Scenario::KilledEarly.id()) else { return };
-    case.control(launch.number("kills").is_some_and(|kills| kills > 0), "launchers were killed");
+    let alive = launch.number("kills_alive").is_some_and(|kills| kills > 0);
+    case.control(alive, "launchers were killed that were alive and had started something");
     case.control(launch.outside.contains_key("settled"), "what is left was counted");
     for left in &launch.left {
         case.breach(left.clone());

@@ -4,8 +4,8 @@ use std::{net::Ipv4Addr, path::PathBuf};
 
 use watertight_probe::{
     nonce::{Nonce, RunNonce},
-    observation::{Facts, Hello, Observation, Outcome},
-    plan::{Attempt, Needle, Stream},
+    observation::{Descriptor, Facts, Hello, Observation, Outcome},
+    plan::{Attempt, Needle, UnixAddress, UnixKind},
     sighting::{Event, Sighting},
 };
 use watertight_reports::evidence::{AttemptRecord, Evidence, Exit, Launch, LaunchKind};
@@ -41,7 +41,7 @@ pub fn layout() -> Layout {
         group_file: Some(PathBuf::from("/planted/group")),
         home: PathBuf::from("/home/agent"),
         workspace: PathBuf::from("/workspace"),
-        instance: (Ipv4Addr::new(203, 0, 113, 20), 80).into(),
+        absent: vec![],
         needles: vec![needle("key"), needle("marker-file"), needle("marker-environment")],
         planted: vec![needle("planted-token")],
         second_bearer: Some("B".repeat(43)),
@@ -91,9 +91,9 @@ pub fn launch(id: &str, kind: LaunchKind) -> Launch {
 pub fn record(shows: Shows, outcome: Option<Outcome>, sightings: Vec<Sighting>) -> AttemptRecord {
     let attempt = match shows {
         Shows::Outside => {
-            Attempt::Connect { transport: Stream::Tcp, to: (Ipv4Addr::new(9, 0, 0, 1), 443).into(), source_port: None }
+            Attempt::Unix { address: UnixAddress::Abstract("watertight-1".into()), kind: UnixKind::Stream }
         }
-        Shows::Inside => Attempt::Socket { family: libc::AF_VSOCK.into(), kind: libc::SOCK_STREAM, protocol: 0 },
+        Shows::Inside => Attempt::Descriptors { reach: (Ipv4Addr::LOCALHOST, 1).into() },
     };
     recorded(attempt, outcome, sightings)
 }
@@ -136,8 +136,12 @@ pub fn found_nothing(shows: Shows) -> Outcome {
 pub fn through(shows: Shows) -> Outcome {
     found(match shows {
         Shows::Outside => Facts::DescriptorsReceived { count: 1 },
-        Shows::Inside => Facts::SocketMade,
+        Shows::Inside => Facts::Descriptors { open: vec![descriptor()] },
     })
+}
+
+fn descriptor() -> Descriptor {
+    Descriptor { fd: 5, kind: "pipe".into(), usable: false }
 }
 
 /// The record of this item where it got through: seen outside, or told by the probe where only that can show it.
@@ -154,9 +158,7 @@ pub fn got_through(item: &Item) -> AttemptRecord {
 /// What the probe reports of an attempt that worked, by its kind.
 fn achieved(attempt: &Attempt) -> Facts {
     match attempt {
-        Attempt::Descriptors { .. } => Facts::Descriptors {
-            open: vec![watertight_probe::observation::Descriptor { fd: 5, kind: "pipe".into(), usable: false }],
-        },
+        Attempt::Descriptors { .. } => Facts::Descriptors { open: vec![descriptor()] },
         Attempt::ChangeNetwork { .. } => Facts::Changed,
         Attempt::NewNamespaces { .. } => Facts::Namespaces { reached: true, tries: vec![] },
         Attempt::Mount { .. } => Facts::Mounted,
@@ -166,7 +168,7 @@ fn achieved(attempt: &Attempt) -> Facts {
         Attempt::Scan { .. } => {
             Facts::Scanned { found: vec![("key".into(), "/etc/key".into())], places: 1, bytes: 1, complete: true }
         }
-        Attempt::Ports { .. } => Facts::Ports { open: vec![1], tried: 65_535 },
+        Attempt::Ports { .. } => Facts::Ports { open: vec![1], tried: 65_535, known: None },
         Attempt::Linger { .. } => Facts::Lingering { pid: 9 },
         _ => Facts::SocketMade,
     }

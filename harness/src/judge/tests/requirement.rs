@@ -3,7 +3,7 @@
 use watertight_probe::plan::Attempt;
 use watertight_reports::{
     evidence::{Evidence, LaunchKind},
-    results::{ControlKind, Level, Seen, Verdict},
+    results::{AttemptOutcome, ControlKind, Level, Seen, Verdict},
 };
 
 use super::{
@@ -32,12 +32,16 @@ fn a_requirement_is_as_bad_as_its_worst_attempt_in_whatever_order() {
         }
     }
     assert_eq!(combine(&[]), Verdict::Inconclusive, "nothing judged is no pass");
+    for waived in [vec![Verdict::NotApplicable], vec![Verdict::Pass, Verdict::NotApplicable]] {
+        assert_eq!(combine(&waived), Verdict::Inconclusive, "what was waived is no pass");
+    }
 }
 
 #[test]
 fn a_ruling_is_judged_by_what_is_certain_first() {
-    for bits in 0..32u8 {
-        let [breach, missing, control, fault, note] = [1, 2, 4, 8, 16].map(|bit| bits & bit != 0);
+    for bits in 0..128u8 {
+        let [breach, missing, control, fault, note, outside, gaps] =
+            [1, 2, 4, 8, 16, 32, 64].map(|bit| bits & bit != 0);
         let some = |there: bool| if there { vec!["x".to_owned()] } else { vec![] };
         let ruling = Ruling {
             breaches: some(breach),
@@ -45,15 +49,16 @@ fn a_ruling_is_judged_by_what_is_certain_first() {
             control_faults: some(control),
             missing: some(missing),
             notes: some(note),
+            looked_outside: outside,
         };
-        let expected = match (breach, missing, control, fault) {
+        let expected = match (breach, missing, control || (outside && gaps), fault) {
             (true, _, _, _) => Verdict::Fail,
             (false, true, _, _) => Verdict::HarnessError,
             (false, false, true, _) => Verdict::Inconclusive,
             (false, false, false, true) => Verdict::Fail,
             (false, false, false, false) => Verdict::Pass,
         };
-        assert_eq!(ruling_verdict(&ruling), expected, "{ruling:?}");
+        assert_eq!(ruling_verdict(&ruling, gaps), expected, "{ruling:?}, gaps: {gaps}");
     }
 }
 
@@ -116,10 +121,15 @@ fn an_attempt_that_cannot_be_made_here_at_all_is_named_and_never_a_pass() {
     let alone = [odd.clone()];
     let (result, untestable) = judge(&CHECK, &alone, &evidence(&alone, |_| true));
     assert_eq!((result.verdict, untestable), (Verdict::Inconclusive, vec!["test::one/odd".to_owned()]));
+    odd.need = Need::Required;
+    let required = [item("sure", Need::Required), odd.clone()];
+    let (result, untestable) = judge(&CHECK, &required, &evidence(&required, |_| true));
+    assert_eq!((result.verdict, untestable), (Verdict::Inconclusive, vec!["test::one/odd".to_owned()]));
+    odd.need = Need::WhereSupported;
     let both = [item("sure", Need::Required), odd];
     let (result, untestable) = judge(&CHECK, &both, &evidence(&both, |_| true));
     assert_eq!((result.verdict, untestable), (Verdict::Pass, vec!["test::one/odd".to_owned()]));
-    assert!(result.observations.iter().any(|one| one.outcome == "untestable-here"));
+    assert!(result.observations.iter().any(|one| one.outcome == AttemptOutcome::UntestableHere));
 }
 
 #[test]
@@ -172,6 +182,105 @@ fn a_dead_target_makes_a_breach_of_a_should_a_harness_error_and_leaves_that_of_a
 }
 
 #[test]
+fn on_a_dead_target_only_a_proven_breach_stays_a_fail_and_what_was_not_found_does_not() {
+    fn breach(case: &mut Case<'_>) {
+        case.breach("seen");
+    }
+    fn fault(case: &mut Case<'_>) {
+        case.require(false, "not found");
+    }
+    for (rule, dead, expected) in [
+        (breach as fn(&mut Case<'_>), true, Verdict::Fail),
+        (fault, true, Verdict::HarnessError),
+        (fault, false, Verdict::Fail),
+    ] {
+        let check = Check::facts("TEST-3", "test::three", ControlKind::Twin, no_plan, rule);
+        let mut evidence = evidence(&[], |_| true);
+        target(&mut evidence).done = !dead;
+        assert_eq!(judge(&check, &[], &evidence).0.verdict, expected, "dead: {dead}");
+    }
+}
+
+#[test]
+fn a_pass_on_silence_outside_is_inconclusive_where_the_outside_record_has_gaps() {
+    fn silence(case: &mut Case<'_>) {
+        assert!(case.arrived("inside").is_empty());
+    }
+    fn inside(case: &mut Case<'_>) {
+        assert!(case.outcome("inside").is_some());
+    }
+    for (rule, gaps, expected) in [
+        (silence as fn(&mut Case<'_>), true, Verdict::Inconclusive),
+        (silence, false, Verdict::Pass),
+        (inside, true, Verdict::Pass),
+    ] {
+        let check = Check::facts("TEST-1", "test::one", ControlKind::Twin, no_plan, rule);
+        let items = [item("inside", Need::Required)];
+        let mut evidence = evidence(&items, |_| true);
+        if gaps {
+            evidence.gaps.push("the capture lost 1 frame".into());
+        }
+        assert_eq!(judge(&check, &items, &evidence).0.verdict, expected, "gaps: {gaps}");
+    }
+}
+
+#[test]
+fn what_relies_on_a_broken_launch_of_a_control_is_inconclusive() {
+    fn rule(case: &mut Case<'_>) {
+        case.facts_in(LaunchKind::ControlBefore, "sure");
+    }
+    let facts = Check::facts("TEST-1", "test::one", ControlKind::Unconfined, no_plan, rule);
+    let items = [item("sure", Need::Required)];
+    for check in [&CHECK, &facts] {
+        assert_eq!(judge(check, &items, &evidence(&items, |_| true)).0.verdict, Verdict::Pass);
+        for way in 0..3 {
+            let mut evidence = evidence(&items, |_| true);
+            let control = &mut evidence.launches[0];
+            match way {
+                0 => control.hello = None,
+                1 => control.done = false,
+                _ => control.errors.push("line 2 is missing".into()),
+            }
+            assert_eq!(judge(check, &items, &evidence).0.verdict, Verdict::Inconclusive, "{way}");
+        }
+    }
+}
+
+#[test]
+fn a_leak_in_any_other_launch_of_the_target_fails_and_silence_there_does_not_matter() {
+    for (kind, leaks) in [(LaunchKind::Own, true), (LaunchKind::Second, true), (LaunchKind::Own, false)] {
+        let items = [item("sure", Need::Required)];
+        let mut evidence = evidence(&items, |_| true);
+        let mut other = launch("another", kind);
+        let silent = recorded(items[0].attempt.clone(), None, vec![]);
+        other.attempts.insert("test::one/sure".into(), if leaks { got_through(&items[0]) } else { silent });
+        evidence.launches.push(other);
+        let expected = if leaks { Verdict::Fail } else { Verdict::Pass };
+        assert_eq!(judge(&CHECK, &items, &evidence).0.verdict, expected, "{kind:?}");
+    }
+}
+
+#[test]
+fn an_attempt_of_a_rule_of_facts_is_as_required_or_not_where_the_rule_names_it() {
+    fn rule(case: &mut Case<'_>) {
+        case.breach("wrong: it was seen");
+        case.control(false, "odd: the control");
+    }
+    let check = Check::facts("TEST-1", "test::one", ControlKind::Twin, no_plan, rule);
+    let items = ["wrong", "odd", "fine", "silent"].map(|name| item(name, Need::Required));
+    let mut evidence = evidence(&items, |_| true);
+    target(&mut evidence).attempts.remove("test::one/silent");
+    let outcomes: Vec<_> = judge(&check, &items, &evidence).0.observations.iter().map(|one| one.outcome).collect();
+    let expected = [
+        AttemptOutcome::NotAsRequired,
+        AttemptOutcome::Undecided,
+        AttemptOutcome::Recorded,
+        AttemptOutcome::NoReport,
+    ];
+    assert_eq!(outcomes, expected);
+}
+
+#[test]
 fn a_result_says_from_where_it_was_seen() {
     fn rule(_: &mut Case<'_>) {}
     const FACTS: Check = Check::facts("TEST-2", "test::two", ControlKind::KnownPositive, no_plan, rule);
@@ -193,6 +302,6 @@ fn what_was_observed_stands_in_the_result_with_its_control() {
     assert_eq!(one.attempt, "test::one/sure");
     assert_eq!((one.inside.as_str(), one.outside.as_str()), ("connect: EPERM", "nothing"));
     assert!(one.control.contains("the socket was made"), "{}", one.control);
-    assert_eq!(one.outcome, "denied");
+    assert_eq!(one.outcome, AttemptOutcome::Denied);
     assert_eq!(result.duration_us, 7);
 }

@@ -1,9 +1,9 @@
 //! The table of deny-checks, written once more as the document has it: rows in order, the first that applies counts.
 
-use watertight_probe::observation::Outcome;
+use watertight_probe::observation::{Facts, Outcome};
 
 use super::{
-    super::{Evidenced, Judged, SIGSYS, attempt, verdict_of},
+    super::{Control as Unconfined, Evidenced, Judged, attempt, verdict_of},
     evidence::{BANNER, denied, found_nothing, record, sighting, through},
 };
 use crate::check::{Need, Shows};
@@ -23,15 +23,17 @@ enum Inside {
     Achieved,
     Absent,
     Broken,
+    /// Facts of another kind of attempt.
+    Foreign,
 }
 
-const INSIDE: [Inside; 15] = [
+const INSIDE: [Inside; 16] = [
     Inside::NoReport,
     Inside::Refused(libc::ECONNREFUSED),
     Inside::Refused(libc::ENETUNREACH),
     Inside::Refused(libc::EPERM),
     Inside::Refused(libc::EAFNOSUPPORT),
-    Inside::Signal(SIGSYS),
+    Inside::Signal(libc::SIGSYS),
     Inside::Signal(libc::SIGKILL),
     Inside::Signal(libc::SIGSEGV),
     Inside::TimedOut,
@@ -41,6 +43,7 @@ const INSIDE: [Inside; 15] = [
     Inside::FoundNothing,
     Inside::Achieved,
     Inside::Broken,
+    Inside::Foreign,
 ];
 
 /// What became of one control.
@@ -54,9 +57,13 @@ enum Control {
     TimedOut,
     /// Its banner was read, and the fixture's ledger has nothing: the ledger is at fault.
     BannerAlone,
+    /// It got through, and its launch did not finish.
+    Broken,
+    /// Its report has facts of another kind of attempt.
+    Foreign,
 }
 
-const CONTROLS: [Control; 10] = [
+const CONTROLS: [Control; 12] = [
     Control::Succeeded,
     Control::NotMade,
     Control::NoReport,
@@ -67,6 +74,8 @@ const CONTROLS: [Control; 10] = [
     Control::Refused,
     Control::TimedOut,
     Control::BannerAlone,
+    Control::Broken,
+    Control::Foreign,
 ];
 
 /// What the document says of an attempt.
@@ -79,8 +88,6 @@ enum Expected {
     Inconclusive,
     HarnessError,
     Untestable,
-    /// Two controls fail in two ways: which one is named first is open, a pass or a fail it is not.
-    Red,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +111,7 @@ fn document(now: Situation<'_>) -> Expected {
         return Expected::Fail;
     }
     // Row 3.
-    if let Some(problem) = controls(now.controls) {
+    if let Some(problem) = controls(now.controls, now.shows) {
         return problem;
     }
     // Row 4.
@@ -112,7 +119,7 @@ fn document(now: Situation<'_>) -> Expected {
         return Expected::HarnessError;
     }
     match (now.inside, now.shows) {
-        (Inside::NoReport | Inside::Broken, _) => Expected::HarnessError,
+        (Inside::NoReport | Inside::Broken | Inside::Foreign, _) => Expected::HarnessError,
         (Inside::Refused(_) | Inside::FoundNothing, _) => silence(Expected::Pass),
         (Inside::Signal(signal), _) if signal == libc::SIGSYS => silence(Expected::Pass),
         (Inside::Silent | Inside::HeardOther, _) => silence(Expected::AnsweredLocally),
@@ -122,7 +129,7 @@ fn document(now: Situation<'_>) -> Expected {
     }
 }
 
-fn controls(all: &[Control]) -> Option<Expected> {
+fn controls(all: &[Control], shows: Shows) -> Option<Expected> {
     if all.is_empty() {
         return Some(Expected::HarnessError);
     }
@@ -130,18 +137,26 @@ fn controls(all: &[Control]) -> Option<Expected> {
     for control in all.iter().filter(|control| **control != Control::Succeeded) {
         let problem = match control {
             Control::NotMade => Expected::HarnessError,
+            // Only where a canary would have seen it: what shows inside alone has no banner.
+            Control::BannerAlone if shows == Shows::Outside => Expected::HarnessError,
+            Control::Foreign => Expected::HarnessError,
             Control::Unsupported(_) => Expected::Untestable,
-            Control::NoReport | Control::Refused | Control::TimedOut | Control::BannerAlone => Expected::Inconclusive,
+            Control::NoReport | Control::Refused | Control::TimedOut | Control::BannerAlone | Control::Broken => {
+                Expected::Inconclusive
+            }
             Control::Succeeded => continue,
         };
         problems.push(problem);
     }
     // Support that comes or goes during a run is no support, and no reason to leave the attempt out either.
-    let mixed = problems.contains(&Expected::Untestable) && problems.len() < all.len();
-    match problems.as_slice() {
-        [] => None,
-        [first, rest @ ..] if rest.iter().all(|other| other == first) && !mixed => Some(*first),
-        _ => Some(Expected::Red),
+    if problems.is_empty() {
+        None
+    } else if problems.contains(&Expected::HarnessError) {
+        Some(Expected::HarnessError)
+    } else if problems.len() == all.len() && problems.iter().all(|problem| *problem == Expected::Untestable) {
+        Some(Expected::Untestable)
+    } else {
+        Some(Expected::Inconclusive)
     }
 }
 
@@ -158,13 +173,14 @@ fn outcome(inside: Inside, shows: Shows) -> Option<Outcome> {
         Inside::Achieved => through(shows),
         Inside::Absent => Outcome::Absent { what: "/proc".into(), errno: libc::ENOENT },
         Inside::Broken => Outcome::Broken { message: "lost".into() },
+        Inside::Foreign => Outcome::Found { facts: Facts::Changed },
     })
 }
 
 fn control(of: Control, shows: Shows) -> Option<AttemptRecord> {
     let (outcome, seen) = match of {
         Control::NotMade => return None,
-        Control::Succeeded => match shows {
+        Control::Succeeded | Control::Broken => match shows {
             Shows::Outside => (Some(Outcome::Silent { step: "connect".into() }), true),
             Shows::Inside => (Some(through(shows)), false),
         },
@@ -173,6 +189,7 @@ fn control(of: Control, shows: Shows) -> Option<AttemptRecord> {
         Control::Refused => (Some(denied(libc::ECONNREFUSED)), false),
         Control::TimedOut => (Some(Outcome::TimedOut { step: "connect".into() }), false),
         Control::BannerAlone => (outcome(Inside::HeardBanner, shows), false),
+        Control::Foreign => (outcome(Inside::Foreign, shows), false),
     };
     Some(record(shows, outcome, if seen { vec![sighting("canary-tcp")] } else { vec![] }))
 }
@@ -182,7 +199,12 @@ fn judged(now: Situation<'_>) -> Judged {
     let mut target = record(now.shows, outcome(now.inside, now.shows), sightings);
     target.began = now.began;
     let controls: Vec<_> = now.controls.iter().map(|one| control(*one, now.shows)).collect();
-    let controls: Vec<_> = controls.iter().map(Option::as_ref).collect();
+    let broken = now.controls.iter().map(|one| *one == Control::Broken);
+    let controls: Vec<_> = controls
+        .iter()
+        .zip(broken)
+        .map(|(record, broken)| Unconfined { record: record.as_ref(), broken })
+        .collect();
     attempt(Evidenced {
         shows: now.shows,
         target: Some(&target),
@@ -209,7 +231,6 @@ fn holds(now: Situation<'_>) {
                 Need::Required => verdict == Some(Verdict::Inconclusive) && says("untestable here"),
                 Need::WhereSupported => verdict.is_none(),
             },
-            Expected::Red => !matches!(verdict, Some(Verdict::Pass | Verdict::Fail)),
         };
         assert!(right, "{now:?}, {need:?}: {:?} expected, {judged:?} judged", document(now));
     }
@@ -247,8 +268,8 @@ fn a_single_control_counts_and_none_is_a_harness_error() {
 #[test]
 fn an_attempt_that_was_not_planned_is_a_harness_error() {
     let control = control(Control::Succeeded, Shows::Outside);
-    let evidence =
-        Evidenced { shows: Shows::Outside, target: None, controls: &[control.as_ref()], banners: &[], gaps: false };
+    let controls = [Unconfined { record: control.as_ref(), broken: false }];
+    let evidence = Evidenced { shows: Shows::Outside, target: None, controls: &controls, banners: &[], gaps: false };
     assert!(matches!(attempt(evidence), Judged::Error(_)));
 }
 

@@ -1,0 +1,106 @@
+//! Waivers: what is declared absent, what is tried of it, and what stays to be judged.
+
+use watertight_probe::{
+    observation::{Exchange, Facts, Outcome},
+    plan::{Attempt, Endpoint},
+};
+use watertight_reports::{
+    evidence::{AttemptRecord, Evidence, LaunchKind},
+    results::Verdict,
+};
+
+use super::{
+    super::check as judge,
+    evidence::{denied, found, items, launch, layout, recorded, sighting, target},
+};
+use crate::{
+    check::{Capability, Check},
+    checks,
+    planner::{self, Layout},
+};
+
+fn without(routes: &[Capability]) -> Layout {
+    Layout { absent: routes.to_vec(), ..layout() }
+}
+
+/// A run against a target without these routes in which each attempt of the target went like this.
+fn run(check: &Check, absent: &[Capability], record: impl Fn(Attempt) -> AttemptRecord) -> Evidence {
+    let mut evidence = Evidence { launches: vec![launch("target", LaunchKind::Target)], ..Evidence::default() };
+    evidence.absent = absent.iter().map(|route| (route.name().to_owned(), "it has no network".to_owned())).collect();
+    for item in items(check, &without(absent), LaunchKind::Target) {
+        target(&mut evidence).attempts.insert(format!("{}/{}", check.slug, item.name), record(item.attempt));
+    }
+    evidence
+}
+
+fn verdict(check: &Check, absent: &[Capability], evidence: &Evidence) -> Verdict {
+    judge(check, &items(check, &without(absent), LaunchKind::Target), evidence).0.verdict
+}
+
+fn refused(attempt: Attempt) -> AttemptRecord {
+    recorded(attempt, Some(denied(libc::ECONNREFUSED)), vec![])
+}
+
+fn waivable() -> Vec<&'static Check> {
+    let all: Vec<_> = checks::all().into_iter().filter(|check| !check.waived_by.is_empty()).collect();
+    assert!(all.len() > 25, "only {}", all.len());
+    all
+}
+
+#[test]
+fn a_requirement_is_waived_where_all_its_routes_are_declared_absent_and_refused() {
+    for check in waivable() {
+        let evidence = run(check, check.waived_by, refused);
+        assert_eq!(verdict(check, check.waived_by, &evidence), Verdict::NotApplicable, "{}", check.slug);
+    }
+}
+
+#[test]
+fn what_is_declared_absent_and_answers_or_asks_its_origin_fails() {
+    let answered = |attempt| recorded(attempt, Some(found(Facts::Exchange { exchange: Exchange::default() })), vec![]);
+    let asked = |attempt| recorded(attempt, Some(denied(libc::ECONNREFUSED)), vec![sighting("provider")]);
+    for check in waivable() {
+        for evidence in [run(check, check.waived_by, answered), run(check, check.waived_by, asked)] {
+            assert_eq!(verdict(check, check.waived_by, &evidence), Verdict::Fail, "{}", check.slug);
+        }
+    }
+}
+
+#[test]
+fn a_declaration_alone_waives_nothing() {
+    for check in waivable() {
+        let silent = run(check, check.waived_by, |attempt| recorded(attempt, None, vec![]));
+        assert_eq!(verdict(check, check.waived_by, &silent), Verdict::HarnessError, "{}", check.slug);
+        let late = |attempt| recorded(attempt, Some(Outcome::TimedOut { step: "connect".into() }), vec![]);
+        let late = run(check, check.waived_by, late);
+        assert_eq!(verdict(check, check.waived_by, &late), Verdict::Inconclusive, "{}", check.slug);
+        let mut dead = run(check, check.waived_by, refused);
+        target(&mut dead).done = false;
+        assert_eq!(verdict(check, check.waived_by, &dead), Verdict::HarnessError, "{}", check.slug);
+    }
+}
+
+#[test]
+fn no_declaration_waives_what_does_not_name_every_route_of_it() {
+    for check in checks::all() {
+        for absent in [&[Capability::Provider][..], &[Capability::Instance], Capability::ROUTES] {
+            let all = !check.waived_by.is_empty() && check.waived_by.iter().all(|route| absent.contains(route));
+            let evidence = run(check, absent, refused);
+            let waived = verdict(check, absent, &evidence) == Verdict::NotApplicable;
+            assert_eq!(waived, all, "{} without {absent:?}", check.slug);
+        }
+    }
+}
+
+#[test]
+fn a_check_asks_nothing_of_a_route_that_the_target_does_not_have() {
+    for check in waivable().into_iter().filter(|check| check.waived_by == Capability::ROUTES) {
+        for route in Capability::ROUTES {
+            for item in items(check, &without(&[*route]), LaunchKind::Target) {
+                let Attempt::Exchange { to, .. } = &item.attempt else { continue };
+                let absent: &Endpoint = &planner::endpoint(*route);
+                assert_ne!(to, absent, "{}/{}", check.slug, item.name);
+            }
+        }
+    }
+}
