@@ -51,6 +51,10 @@ fn facts(page: &mut Page, results: &Results) {
     for (name, value) in rows {
         page.labelled(2, (&format!("{name:<12}"), Tone::Faint), known(&value));
     }
+    if let Some(Fact::Known(filter)) = results.environment.get("filter") {
+        let words = format!("only checks that match {filter}: such a run is never conformant");
+        page.labelled(2, (&format!("{:<12}", "filter"), Tone::Doubtful), &words);
+    }
 }
 
 fn known(text: &str) -> &str {
@@ -186,6 +190,14 @@ mod tests {
             let text = render(&results, testing::sentence, &Style { width: 132, ..Style::default() });
             assert_eq!(text.lines().next(), Some(results.status_line().as_str()));
         }
+    }
+
+    #[test]
+    fn a_filtered_run_says_why_it_is_not_conformant() {
+        let mut results = Results { status: Status::Incomplete, ..testing::small() };
+        assert!(!plain(&results).contains("filter"));
+        results.environment.insert("filter".into(), Fact::Known("EGRESS-14".into()));
+        assert!(plain(&results).contains("only checks that match EGRESS-14: such a run is never conformant"));
     }
 
     #[test]
