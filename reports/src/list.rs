@@ -66,9 +66,10 @@ pub fn targets_text(rows: &[TargetRow], style: &Style) -> String {
     let mut page = page::Page::new(style);
     let name = rows.iter().map(|row| page::columns(&row.name)).max().unwrap_or(0);
     let route = rows.iter().map(|row| page::columns(&row.route)).max().unwrap_or(0);
-    for (double, heading) in
-        [(false, "Sandboxes"), (true, "Doubles: fake targets that test the suite itself, and must not come out conformant")]
-    {
+    for (double, heading) in [
+        (false, "Sandboxes"),
+        (true, "Doubles: fake targets that test the suite itself, and must not come out conformant"),
+    ] {
         let of_kind: Vec<_> = rows.iter().filter(|row| row.double == double).collect();
         if of_kind.is_empty() {
             continue;
