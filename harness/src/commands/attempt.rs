@@ -48,9 +48,7 @@ pub fn words(attempt: &Attempt) -> String {
                 UnixAddress::Abstract(_) => format!("connects to an abstract {kind} Unix socket of the host"),
             }
         }
-        Attempt::Socket { family, kind, protocol } => {
-            format!("makes a socket of family {family}, type {kind}, protocol {protocol}, and closes it")
-        }
+        Attempt::Socket { family, kind, protocol } => socket(*family, *kind, *protocol),
         Attempt::Descriptors { .. } => "looks at every open descriptor but 0, 1 and 2, and tries to use it".into(),
         Attempt::Network => "lists links, addresses and routes by netlink".into(),
         Attempt::ChangeNetwork { change } => match change {
@@ -61,7 +59,8 @@ pub fn words(attempt: &Attempt) -> String {
             NetworkChange::AddTun => "makes a tunnel interface through /dev/net/tun".into(),
         },
         Attempt::Privileges => {
-            "reports identity, capability sets and no_new_privs of every thread, and of what it forks and executes".into()
+            "reports identity, capability sets and no_new_privs of every thread, and of what it forks and executes"
+                .into()
         }
         Attempt::NewNamespaces { user, network, mount, by_clone3, .. } => {
             let kinds = [(*user, "user"), (*network, "network"), (*mount, "mount")];
@@ -122,6 +121,35 @@ pub fn scenario(scenario: Scenario) -> String {
         Scenario::FailsLate => "a launch whose program does not exist, so that it fails when its sockets listen".into(),
         Scenario::Status(status) => format!("a launch whose workload exits with status {status}"),
     }
+}
+
+/// A socket by the names of its family and type, where it has some.
+fn socket(family: i64, kind: i32, protocol: i32) -> String {
+    // The kernel reads the low 32 bits.
+    let name = match family as i32 {
+        libc::AF_UNIX => "AF_UNIX".into(),
+        libc::AF_INET => "AF_INET".into(),
+        libc::AF_INET6 => "AF_INET6".into(),
+        libc::AF_NETLINK => "AF_NETLINK".into(),
+        libc::AF_PACKET => "AF_PACKET".into(),
+        libc::AF_VSOCK => "AF_VSOCK".into(),
+        libc::AF_ALG => "AF_ALG".into(),
+        libc::AF_BLUETOOTH => "AF_BLUETOOTH".into(),
+        libc::AF_CAN => "AF_CAN".into(),
+        libc::AF_KEY => "AF_KEY".into(),
+        libc::AF_TIPC => "AF_TIPC".into(),
+        other => format!("family {other}"),
+    };
+    let kind = match kind {
+        libc::SOCK_STREAM => "stream".into(),
+        libc::SOCK_DGRAM => "datagram".into(),
+        libc::SOCK_RAW => "raw".into(),
+        libc::SOCK_SEQPACKET => "seqpacket".into(),
+        other => format!("type {other}"),
+    };
+    let protocol = if protocol == 0 { String::new() } else { format!(", protocol {protocol}") };
+    let high = if i64::from(family as i32) == family { "" } else { ", with a bit above the 32 that the kernel reads" };
+    format!("makes a socket ({name}, {kind}{protocol}){high}, and closes it")
 }
 
 fn exchange(to: &Endpoint, steps: &[Step]) -> String {
@@ -240,6 +268,17 @@ mod tests {
         assert_eq!(of("169.254.169.254"), "the metadata service (169.254.169.254)");
         assert_eq!(of("::1"), "host loopback (::1)");
         assert_eq!(of("240.0.0.1"), "240.0.0.1");
+    }
+
+    #[test]
+    fn sockets_are_named() {
+        assert_eq!(socket(40, 1, 0), "makes a socket (AF_VSOCK, stream), and closes it");
+        let high = socket((1 << 32) | 40, 5, 0);
+        assert_eq!(
+            high,
+            "makes a socket (AF_VSOCK, seqpacket), with a bit above the 32 that the kernel reads, and closes it"
+        );
+        assert_eq!(socket(99, 7, 3), "makes a socket (family 99, type 7, protocol 3), and closes it");
     }
 
     #[test]

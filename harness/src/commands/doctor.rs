@@ -14,7 +14,6 @@ pub fn run(line: &Doctor) -> ExitCode {
         Err(error) => return super::refuse(&format!("cannot find this program's own file: {error}"), HARNESS_ERROR),
     };
     let diagnosis = crate::doctor::diagnose(&program);
-    let document =
-        if line.json { doctor::json(&diagnosis) } else { doctor::text(&diagnosis, &output::style(false)) };
+    let document = if line.json { doctor::json(&diagnosis) } else { doctor::text(&diagnosis, &output::style(false)) };
     super::show(&document, if diagnosis.can_check { 0 } else { INCOMPLETE })
 }

@@ -31,7 +31,8 @@ pub fn run(line: &Explain) -> ExitCode {
     let Some((requirement, check)) = find(&line.id, &catalogue, &checks) else {
         let names = catalogue.requirements.iter().map(|one| one.id.as_str());
         let meant = hint(&nearest(&line.id, names.chain(checks.iter().map(|check| check.slug))));
-        let words = format!("there is no requirement {:?}{meant}\nwatertight: `watertight list` shows them all", line.id);
+        let words =
+            format!("there is no requirement {:?}{meant}\nwatertight: `watertight list` shows them all", line.id);
         return super::refuse(&words, USAGE);
     };
     let target = match line.target.as_deref().map(check::target).transpose() {

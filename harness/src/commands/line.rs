@@ -16,7 +16,7 @@ pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (CONFORMANCE.md 1
 /// It launches the sandbox in a sealed network world, runs a probe in it, watches from outside and judges numbered
 /// requirements.
 #[derive(Debug, Parser)]
-#[command(name = "watertight", version = VERSION, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "watertight", bin_name = "watertight", version = VERSION, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Example: watertight doctor && watertight check bubblewrap")]
 pub struct Line {
     #[command(subcommand)]
@@ -33,8 +33,7 @@ Exit status: 0 where `watertight check` can run here, 3 where something needed i
     /// Check targets against the requirements of CONFORMANCE.md.
     #[command(after_help = "Example: watertight check bubblewrap --format json > bubblewrap.json
 
-Exit status: 0 conformant; 1 a MUST failed; 2 usage; 4 else, a harness error; 3 else, incomplete or
-inconclusive. Of several targets the worst counts: 1, 4, 3, 0.")]
+Exit status: 0 conformant; 1 a MUST failed; 2 usage; 4 else, a harness error; 3 else, incomplete or inconclusive. Of several targets the worst counts: 1, 4, 3, 0. With --expect: 0 as expected.")]
     Check(Check),
     /// List the requirements, or the targets.
     #[command(after_help = "Example: watertight list --targets")]
@@ -43,20 +42,19 @@ inconclusive. Of several targets the worst counts: 1, 4, 3, 0.")]
     #[command(after_help = "Example: watertight explain EGRESS-14 --target bubblewrap")]
     Explain(Explain),
     /// Run a command in the reference sandbox.
-    #[command(after_help = "Example: watertight run --provider https://api.openai.com/v1 --provider-key-file ~/.config/key -- opencode
+    #[command(after_help = "Example: watertight run --provider https://api.openai.com/v1 \\
+             --provider-key-file ~/.config/provider/key -- opencode
 
-The command reaches the provider at $OPENAI_BASE_URL with $OPENAI_API_KEY, the instance at
-$WATERTIGHT_INSTANCE_URL, and nothing else.
+The command reaches the provider at $OPENAI_BASE_URL with $OPENAI_API_KEY, the instance at $WATERTIGHT_INSTANCE_URL, and nothing else.
 
-Exit status: the command's own, 128 + n where signal n ended it; 125 where the sandbox could not be
-made, 126 where the command cannot be executed, 127 where it is not there.")]
+Exit status: the command's own, 128 + n where signal n ended it; 125 where the sandbox could not be made, 126 where the command cannot be executed, 127 where it is not there.")]
     Run(Run),
-    /// Run a command beside the relays of the reference, unconfined: for sandboxes that take their sockets.
-    #[command(after_help = "Example: watertight relay --provider https://api.openai.com/v1 --provider-key-file ~/.config/key \\
-             --sockets /run/user/1000/relays -- bwrap --unshare-all … opencode
+    /// Run another sandbox beside the relays of the reference: the command itself is not confined.
+    #[command(after_help = "Example: watertight relay --provider https://api.openai.com/v1 \\
+             --provider-key-file ~/.config/provider/key \\
+             --sockets ~/.cache/relays -- bwrap --unshare-all … opencode
 
-The directory holds provider.sock and, with --instance, instance.sock. `watertight bridge --sockets DIR
--- COMMAND` turns them into loopback ports inside the other sandbox.
+The directory then holds provider.sock and, with --instance, instance.sock. `watertight bridge --sockets DIR -- COMMAND` turns them into loopback ports inside the other sandbox.
 
 Exit status: as that of `watertight run`.")]
     Relay(Relay),
@@ -155,15 +153,15 @@ pub struct Routes {
     /// Bare http or https origin of an instance that the command may call.
     #[arg(long, value_name = "URL")]
     pub instance: Option<String>,
-    /// Whom to become when started as root.
-    #[arg(long, value_name = "USER")]
-    pub user: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
     pub routes: Routes,
+    /// Whom to become when started as root.
+    #[arg(long, value_name = "USER")]
+    pub user: Option<String>,
     /// Show this path read-only.
     #[arg(long, value_name = "PATH")]
     pub ro: Vec<PathBuf>,

@@ -20,6 +20,7 @@ const STOPPED: u8 = 125;
 pub fn run(options: Run) -> ExitCode {
     let spec = LaunchSpec {
         argv: options.command,
+        user: options.user,
         workspace: options.workspace,
         read_only: options.ro,
         read_write: options.rw,
@@ -46,7 +47,6 @@ fn routes(routes: Routes) -> LaunchSpec {
         provider: routes.provider.unwrap_or_default(),
         key_file: routes.provider_key_file.unwrap_or_default(),
         instance: routes.instance,
-        user: routes.user,
         ..LaunchSpec::default()
     }
 }

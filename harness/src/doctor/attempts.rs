@@ -61,8 +61,7 @@ pub fn untestable(by_root: bool) -> Vec<Untestable> {
 
 fn items(check: &crate::check::Check, by_root: bool) -> Vec<Item> {
     let (layout, run) = (layout(by_root), RunNonce::from_bytes([0; 32]));
-    let mut items =
-        Planner::plan(check, "doctor", LaunchKind::Target, &layout, &run, &mut Allocator::default());
+    let mut items = Planner::plan(check, "doctor", LaunchKind::Target, &layout, &run, &mut Allocator::default());
     items.retain(|item| item.launches.contains(&LaunchKind::Target));
     items
 }

@@ -17,9 +17,10 @@ pub fn diagnose(program: &Path) -> Diagnosis {
         true => "root; targets are launched as an ordinary user".into(),
         false => format!("uid {}; worlds are made in a user namespace", geteuid()),
     };
-    let kernel_name = uname().map_or_else(|error| error.to_string(), |name| {
-        format!("{} {}", name.release().to_string_lossy(), name.machine().to_string_lossy())
-    });
+    let kernel_name = uname().map_or_else(
+        |error| error.to_string(),
+        |name| format!("{} {}", name.release().to_string_lossy(), name.machine().to_string_lossy()),
+    );
     let mut findings = namespaces::findings();
     findings.push(kernel::needed());
     let targets = programs::findings(program);

@@ -2,9 +2,7 @@
 
 use nix::{
     errno::Errno,
-    sys::socket::{
-        AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, send, socket,
-    },
+    sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, send, socket},
 };
 use std::os::fd::AsRawFd;
 
@@ -14,8 +12,7 @@ const IFLA_INFO_KIND: u16 = 1;
 
 /// Makes a veth pair with names of the kernel's choice in this thread's network namespace.
 pub fn make_veth() -> nix::Result<()> {
-    let socket =
-        socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
     bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
     send(socket.as_raw_fd(), &request(), MsgFlags::empty())?;
     let mut answer = [0; 4096];

@@ -25,9 +25,8 @@ const CONTAINER: &str = "in a container: run it privileged, or with unmasked /pr
 
 /// What every world needs.
 pub fn findings() -> Vec<Finding> {
-    let needed = |id, title, attempt: fn() -> Tried, remedy| {
-        finding(id, title, Group::Needed, in_child(attempt), remedy)
-    };
+    let needed =
+        |id, title, attempt: fn() -> Tried, remedy| finding(id, title, Group::Needed, in_child(attempt), remedy);
     vec![
         needed("user-namespaces", "user namespaces", user_namespace, ""),
         needed("network-namespaces", "network namespaces", network_namespace, "set CONFIG_NET_NS"),

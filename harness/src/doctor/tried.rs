@@ -72,7 +72,11 @@ pub fn in_child(attempt: impl FnOnce() -> Tried) -> Tried {
 }
 
 pub fn failure(step: &str, errno: nix::errno::Errno) -> Failure {
-    Failure { what: format!("{step}: {}", crate::describe::errno_name(errno as i32)), errno: errno as i32, remedy: None }
+    Failure {
+        what: format!("{step}: {}", crate::describe::errno_name(errno as i32)),
+        errno: errno as i32,
+        remedy: None,
+    }
 }
 
 /// Names the step of a system call that failed.
@@ -130,7 +134,10 @@ mod tests {
         let tried = in_child(|| Err::<String, _>(Errno::EPERM).step("mount proc"));
         let finding = finding("proc", "a fresh /proc", Group::Needed, tried, "run it elsewhere");
         assert_eq!(finding.state, State::Missing);
-        assert_eq!((finding.detail.as_str(), finding.remedy.as_deref()), ("mount proc: EPERM", Some("run it elsewhere")));
+        assert_eq!(
+            (finding.detail.as_str(), finding.remedy.as_deref()),
+            ("mount proc: EPERM", Some("run it elsewhere"))
+        );
     }
 
     #[test]

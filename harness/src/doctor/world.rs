@@ -50,7 +50,8 @@ fn cgroups(own: Option<String>) -> Finding {
     let (state, detail, remedy) = match own {
         Some(path) => (State::Ok, format!("the world had its own, {path}"), None),
         None => {
-            let remedy = "run as root where cgroup2 is mounted writable (in a container: --cgroupns=private, privileged)";
+            let remedy =
+                "run as root where cgroup2 is mounted writable (in a container: --cgroupns=private, privileged)";
             (State::Untestable, "no cgroup can be made here by this user".into(), Some(remedy.into()))
         }
     };

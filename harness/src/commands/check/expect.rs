@@ -62,9 +62,7 @@ pub fn exit_code(own: u8, surprises: &[String]) -> u8 {
 mod tests {
     use std::collections::BTreeMap;
 
-    use watertight_reports::results::{
-        self, CheckResult, ControlKind, Counts, Level, SCHEMA, Seen, Status, Subject,
-    };
+    use watertight_reports::results::{self, CheckResult, ControlKind, Counts, Level, SCHEMA, Seen, Status, Subject};
 
     use super::*;
 

@@ -32,8 +32,7 @@ impl Stages {
 
     /// The target says that it does this now.
     pub fn reached(&mut self, target: &str, message: &str) -> Step {
-        let (stage, total) =
-            if self.own.contains(message) { (OWN, self.own.len() as u32) } else { (message, 0) };
+        let (stage, total) = if self.own.contains(message) { (OWN, self.own.len() as u32) } else { (message, 0) };
         let before = self.running.insert(target.to_owned(), stage.to_owned());
         if before.as_deref() == Some(stage) && self.running.len() == 1 {
             return Step::Launch;
