@@ -185,3 +185,27 @@ fn evidence_that_cannot_be_written_stops_the_run_before_it_starts() {
     let ended = run(&["check", "--evidence", "/nonexistent/evidence.json"]);
     refused(&ended, 2, "cannot write /nonexistent/evidence.json: No such file");
 }
+
+#[rstest]
+fn with_all_that_it_needs_a_command_runs_and_its_status_comes_out(#[values("run", "relay")] how: &str) {
+    for user in identities() {
+        let directory = directory();
+        let key = key(user, directory.path(), 0o600);
+        let (workspace, sockets) = (directory.path().join("workspace"), directory.path().join("sockets"));
+        for path in [&workspace, &sockets] {
+            fs::create_dir(path).expect("made");
+            fs::set_permissions(path, Permissions::from_mode(0o777)).expect("mode set");
+        }
+        let sockets = sockets.display().to_string();
+        let mut arguments = vec![how, "--provider", "http://127.0.0.1:9/v1", "--provider-key-file", &key];
+        if how == "relay" {
+            arguments.extend(["--sockets", sockets.as_str()]);
+        } else if user == As::Self_ && nix::unistd::geteuid().is_root() {
+            arguments.extend(["--user", "1777"]);
+        }
+        arguments.extend(["--", "sh", "-c", "echo \"$OPENAI_BASE_URL\"; exit 7"]);
+        let ended = ended(command(user, &arguments).current_dir(&workspace));
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(7), ""), "{ended:?}");
+        assert_eq!(ended.stdout, "http://127.0.0.1:8765/v1\n");
+    }
+}
