@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, BufWriter, Seek, Write},
+    io::{self, BufWriter, IsTerminal, Seek, Write},
     path::{Path, PathBuf},
 };
 
@@ -65,7 +65,7 @@ impl<'a> Show<'a> {
 
     /// A target has reached this stage.
     pub fn stage(&mut self, target: &Target, checks: &[&Check], message: &str) {
-        let stages = self.stages.get_or_insert_with(|| Stages::new(checks));
+        let stages = self.stages.get_or_insert_with(|| Stages::new(checks, io::stderr().is_terminal()));
         let Some(progress) = &mut self.progress else { return };
         match stages.reached(&target.name, message) {
             Step::Stage(words, total) => progress.stage(&words, total),

@@ -19,23 +19,28 @@ pub struct Stages {
     own: BTreeSet<String>,
     /// What each running target does.
     running: BTreeMap<String, String>,
+    /// All of them stand in one line, which is rewritten; otherwise each change is a line of its own.
+    together: bool,
 }
 
 /// The stage of those launches.
 const OWN: &str = "starts and ends";
 
 impl Stages {
-    pub fn new(checks: &[&Check]) -> Self {
+    pub fn new(checks: &[&Check], together: bool) -> Self {
         let own = checks.iter().flat_map(|check| check.scenarios).map(|scenario: &Scenario| scenario.id()).collect();
-        Self { own, running: BTreeMap::new() }
+        Self { own, running: BTreeMap::new(), together }
     }
 
     /// The target says that it does this now.
     pub fn reached(&mut self, target: &str, message: &str) -> Step {
         let (stage, total) = if self.own.contains(message) { (OWN, self.own.len() as u32) } else { (message, 0) };
         let before = self.running.insert(target.to_owned(), stage.to_owned());
-        if before.as_deref() == Some(stage) && self.running.len() == 1 {
+        if before.as_deref() == Some(stage) {
             return Step::Launch;
+        }
+        if !self.together {
+            return Step::Stage(format!("{target}: {stage}"), total);
         }
         // Launches are counted for one target alone: several have no common number.
         Step::Stage(self.words(), if self.running.len() == 1 { total } else { 0 })
@@ -59,7 +64,7 @@ mod tests {
 
     #[test]
     fn launches_of_their_own_are_one_stage_that_counts() {
-        let mut stages = Stages::new(&checks::all());
+        let mut stages = Stages::new(&checks::all(), true);
         let total = stages.own.len() as u32;
         assert!(total > 10);
         let first = stages.reached("reference", "controls before");
@@ -72,10 +77,18 @@ mod tests {
 
     #[test]
     fn targets_that_run_at_once_share_the_line() {
-        let mut stages = Stages::new(&checks::all());
+        let mut stages = Stages::new(&checks::all(), true);
         stages.reached("a", "target");
         assert_eq!(stages.reached("b", "ends-exit"), Step::Stage("a: target | b: starts and ends".into(), 0));
+        assert_eq!(stages.reached("b", "ends-kill"), Step::Launch);
         stages.ended("a");
         assert_eq!(stages.reached("b", "judging"), Step::Stage("b: judging".into(), 0));
+    }
+
+    #[test]
+    fn in_a_log_each_line_is_about_the_target_that_changed() {
+        let mut stages = Stages::new(&checks::all(), false);
+        stages.reached("a", "target");
+        assert_eq!(stages.reached("b", "controls before"), Step::Stage("b: controls before".into(), 0));
     }
 }
