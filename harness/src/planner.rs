@@ -38,6 +38,8 @@ pub struct Layout {
     /// The user's home and the workspace.
     pub home: PathBuf,
     pub workspace: PathBuf,
+    /// Whether the world's root can open /dev/net/tun.
+    pub tun: bool,
     /// Where the instance is on the internet side.
     pub instance: SocketAddr,
     /// The provider's key in every spelling, and the markers that show that the search sees.

@@ -48,6 +48,17 @@ pub enum Prerequisite {
 pub enum BadInput {
     NoProvider,
     SharedNetwork,
+    ProviderWithQuery,
+    ProviderWithCredentials,
+    InstanceWithPath,
+    /// A key file that others can read.
+    OpenKeyFile,
+    /// A symbolic link to the key file.
+    LinkedKeyFile,
+    /// A key file where the workload can read it.
+    KeyInWorkspace,
+    /// Started as root without a user to become.
+    NoOrdinaryUser,
 }
 
 impl Ending {
@@ -89,8 +100,17 @@ pub const ALL_PREREQUISITES: &[Scenario] = &[
 ];
 
 /// Every input that must be refused.
-pub const ALL_BAD_INPUT: &[Scenario] =
-    &[Scenario::Refuses(BadInput::NoProvider), Scenario::Refuses(BadInput::SharedNetwork)];
+pub const ALL_BAD_INPUT: &[Scenario] = &[
+    Scenario::Refuses(BadInput::NoProvider),
+    Scenario::Refuses(BadInput::SharedNetwork),
+    Scenario::Refuses(BadInput::ProviderWithQuery),
+    Scenario::Refuses(BadInput::ProviderWithCredentials),
+    Scenario::Refuses(BadInput::InstanceWithPath),
+    Scenario::Refuses(BadInput::OpenKeyFile),
+    Scenario::Refuses(BadInput::LinkedKeyFile),
+    Scenario::Refuses(BadInput::KeyInWorkspace),
+    Scenario::Refuses(BadInput::NoOrdinaryUser),
+];
 
 impl Prerequisite {
     pub const ALL: [Self; 5] =
@@ -98,5 +118,15 @@ impl Prerequisite {
 }
 
 impl BadInput {
-    pub const ALL: [Self; 2] = [Self::NoProvider, Self::SharedNetwork];
+    pub const ALL: [Self; 9] = [
+        Self::NoProvider,
+        Self::SharedNetwork,
+        Self::ProviderWithQuery,
+        Self::ProviderWithCredentials,
+        Self::InstanceWithPath,
+        Self::OpenKeyFile,
+        Self::LinkedKeyFile,
+        Self::KeyInWorkspace,
+        Self::NoOrdinaryUser,
+    ];
 }

@@ -157,6 +157,26 @@ pub struct Thread {
 }
 
 impl Launch {
+    /// A launch that there was no reason to make.
+    pub fn not_made(id: &str, kind: LaunchKind) -> Self {
+        Self {
+            id: id.to_owned(),
+            kind,
+            argv: vec![],
+            hello: None,
+            done: false,
+            errors: vec![],
+            attempts: BTreeMap::new(),
+            processes: vec![],
+            sockets: vec![],
+            left: vec![],
+            outside: BTreeMap::new(),
+            exit: None,
+            stderr: String::new(),
+            micros: 0,
+        }
+    }
+
     /// A fact from outside that is a number.
     pub fn number(&self, fact: &str) -> Option<u64> {
         self.outside.get(fact)?.parse().ok()

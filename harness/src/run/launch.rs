@@ -77,22 +77,9 @@ impl Running {
         }
         let began = Instant::now();
         let child = site.world.spawn(spawn)?;
-        let record = Launch {
-            id: plan.launch.clone(),
-            kind,
-            argv: argv.into_iter().map(|word| shown(&word)).collect(),
-            hello: None,
-            done: false,
-            errors: vec![],
-            attempts: records,
-            processes: vec![],
-            sockets: vec![],
-            left: vec![],
-            outside: Default::default(),
-            exit: None,
-            stderr: String::new(),
-            micros: 0,
-        };
+        let mut record = Launch::not_made(&plan.launch, kind);
+        record.argv = argv.iter().map(|word| shown(word)).collect();
+        record.attempts = records;
         Ok(Self {
             machine_net: site.machine_net,
             child,
@@ -116,10 +103,9 @@ impl Running {
     pub fn greet(&mut self, site: &Site) -> bool {
         let deadline = Instant::now() + START;
         self.read_until(deadline, |record| record.hello.is_some() || !record.errors.is_empty());
-        if self.record.hello.is_none() {
-            return false;
-        }
-        match witness::processes(site, &self.comm) {
+        let Some(hello) = &self.record.hello else { return false };
+        let expected = 1 + usize::from(hello.forked > 0) + usize::from(hello.executed.is_some());
+        match witness::processes(site, &self.comm, expected) {
             Ok(seen) => {
                 self.record.processes = seen.processes;
                 self.record.outside.extend(seen.outside);

@@ -174,21 +174,23 @@ impl Session<'_> {
         let mut launch = self.brief(argv, assembled, manner)?;
         let needed = if self.target.needs.contains(&prerequisite) { "yes" } else { "no" };
         launch.outside.insert("needed".into(), needed.into());
-        Ok(launch)
+        self.swept(launch)
     }
 
     fn refuses(&mut self, input: BadInput) -> Result<Launch, RunError> {
         let id = Scenario::Refuses(input).id();
-        let assembled = self.bare(&id, End::Exit(0))?;
-        let words = self.words(&assembled, true)?;
-        let edit = self.target.refuses.get(&input);
-        let argv = match edit {
-            Some(edit) => self.target.edited_argv(edit, &words)?,
-            None => self.target.argv(&words)?,
+        let Some(edit) = self.target.refuses.get(&input) else {
+            let mut launch = Launch::not_made(&id, LaunchKind::Own);
+            launch.outside.insert("declared".into(), "no".into());
+            return Ok(launch);
         };
-        let mut launch = self.brief(argv, assembled, self.manner())?;
-        launch.outside.insert("declared".into(), if edit.is_some() { "yes" } else { "no" }.into());
-        Ok(launch)
+        let assembled = self.bare(&id, End::Exit(0))?;
+        let argv = self.target.edited_argv(edit, &self.words(&assembled, true)?)?;
+        let as_root = input == BadInput::NoOrdinaryUser;
+        let manner = Manner { as_root: as_root || self.options.as_root, ..self.manner() };
+        let mut launch = self.brief(argv, assembled, manner)?;
+        launch.outside.insert("declared".into(), "yes".into());
+        self.swept(launch)
     }
 
     /// The workload's program does not exist: the launch fails when its sockets listen already.
@@ -199,6 +201,7 @@ impl Session<'_> {
         let argv = self.target.argv(&words)?;
         let before = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
         let mut launch = self.brief(argv, assembled, self.manner())?;
+        // What is left is counted before it is removed.
         self.settle(&mut launch, &before)?;
         Ok(launch)
     }
@@ -208,11 +211,12 @@ impl Session<'_> {
         let id = Scenario::KilledEarly.id();
         let kills = KILLS * self.options.soak.max(1);
         let mut last = None;
+        let mut alive = 0;
         for kill in 0..kills {
             let assembled = self.bare(&id, End::Stay)?;
             let running = self.start(LaunchKind::Own, assembled, true)?;
             // Not a wait for something: the moment itself is what is tried.
-            running.ends_by(Instant::now() + APART * (kill % KILLS));
+            alive += u32::from(!running.ends_by(Instant::now() + APART * (kill % KILLS)));
             running.signal(Signal::SIGKILL).map_err(RunError::Look)?;
             last = Some(running.end());
         }
@@ -221,6 +225,7 @@ impl Session<'_> {
             None => self.start(LaunchKind::Own, self.bare(&id, End::Exit(0))?, true)?.end(),
         };
         launch.outside.insert("kills".into(), kills.to_string());
+        launch.outside.insert("kills_alive".into(), alive.to_string());
         self.settle(&mut launch, &before)?;
         Ok(launch)
     }
@@ -230,7 +235,11 @@ impl Session<'_> {
         let mut running =
             Running::start(&self.site, LaunchKind::Own, argv, assembled, manner).map_err(RunError::Control)?;
         running.carry_through(&self.site);
-        let launch = running.end();
+        Ok(running.end())
+    }
+
+    /// Removes what a launch left that was not to run at all, so that the next one starts alone.
+    fn swept(&self, launch: Launch) -> Result<Launch, RunError> {
         self.site.world.sweep().map_err(RunError::Look)?;
         Ok(launch)
     }
@@ -245,6 +254,7 @@ impl Session<'_> {
             machine_mnt: self.site.machine_mnt,
             bearer: self.bearer(),
             end,
+            only: None,
         };
         Ok(Assembled { plan: bare_plan(id, &common)?, records: Default::default() })
     }

@@ -6,7 +6,7 @@ use std::{
     os::{
         fd::OwnedFd,
         unix::{
-            fs::{PermissionsExt, chown},
+            fs::{PermissionsExt, chown, symlink},
             net::UnixStream,
         },
     },
@@ -27,6 +27,10 @@ use super::{secrets::Secrets, up::Site};
 
 /// The first number of a planted descriptor.
 const FIRST: i32 = 17;
+/// Key files that a launcher must refuse: others can read it, it is a link, it lies in the workspace. None holds the key.
+pub const OPEN_KEY: &str = "/home/agent/.config/provider/open-key";
+pub const LINKED_KEY: &str = "/home/agent/.config/provider/linked-key";
+pub const WORKSPACE_KEY: &str = "/home/agent/work/key";
 /// Where a launch finds the sockets of relays that are ours.
 pub const SOCKETS: &str = "/run/user/1777/relays";
 /// A group that only the launcher is in.
@@ -76,6 +80,9 @@ impl Plants {
                 chown(&directory, Some(owner), Some(owner))?;
             }
             agent(&plants.key_file.display().to_string(), &secrets.provider_key, 0o600)?;
+            agent(OPEN_KEY, "sk-wt-open", 0o644)?;
+            symlink(&plants.key_file, LINKED_KEY)?;
+            agent(WORKSPACE_KEY, "sk-wt-workspace", 0o600)?;
             agent(&format!("{WORKSPACE}/marker"), &format!("file-{}", secrets.marker), 0o644)
         })??;
         Ok(plants)

@@ -1,7 +1,7 @@
 //! Brings a site up and takes it down again.
 
 use std::{
-    io,
+    fs, io,
     net::{IpAddr, SocketAddr, TcpListener},
     path::Path,
     time::Instant,
@@ -97,9 +97,15 @@ impl Site {
             workspace: WORKSPACE.into(),
             instance: SocketAddr::new(address::INSTANCE_V4.into(), HTTP),
             needles: self.secrets.key_needles(),
+            tun: self.tun(),
             planted: self.secrets.planted_needles(),
             second_bearer: None,
         })
+    }
+
+    fn tun(&self) -> bool {
+        let open = || fs::File::options().read(true).write(true).open("/dev/net/tun").is_ok();
+        self.world.in_host_files(open).unwrap_or(false)
     }
 
     /// Ends the fixtures and the world. Everything recorded stays with the caller.

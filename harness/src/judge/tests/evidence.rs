@@ -37,6 +37,7 @@ pub fn layout() -> Layout {
         resolver: (Ipv4Addr::new(198, 51, 100, 53), 53).into(),
         set_user_id: Some(PathBuf::from("/planted/set-user-id")),
         closed_file: PathBuf::from("/planted/closed"),
+        tun: true,
         group_file: Some(PathBuf::from("/planted/group")),
         home: PathBuf::from("/home/agent"),
         workspace: PathBuf::from("/workspace"),
