@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use watertight_reference::guards::{AllUp, CapSets, Comparison, Guards, LaunchGuards, Namespaces};
+use watertight_reference::guards::{AllUp, CapSets, Comparison, Guards, LaunchGuards, Namespaces, RelayGuards};
 
 /// What is done with a set of guards.
 pub trait With {
@@ -14,6 +14,7 @@ macro_rules! variants {
         $(
             struct $type;
             impl LaunchGuards for $type { $($body)* }
+            impl RelayGuards for $type {}
             impl Guards for $type {}
         )*
 
