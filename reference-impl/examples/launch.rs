@@ -5,7 +5,8 @@
 use std::process::ExitCode;
 
 use watertight_reference::guards::AllUp;
-use watertight_reference::launch::{LaunchSpec, RelayInputs, run};
+use watertight_reference::launch::{LaunchSpec, run};
+use watertight_reference::relay::Service;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
         user: user.into_string().ok(),
         ..LaunchSpec::default()
     };
-    let status = run::<AllUp, _, RelayInputs, String>(&spec, Ok).unwrap_or_else(|error| {
+    let status = run::<AllUp, _, Service, String>(&spec, Ok).unwrap_or_else(|error| {
         eprintln!("watertight: {error}");
         error.exit_status()
     });

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use watertight_reference::{
     guards::AllUp,
-    launch::{self, LaunchSpec, RelayInputs},
-    relay::{Service, Serving},
+    launch::{self, LaunchSpec},
+    relay::{Service, ServiceError, Serving},
 };
 
 use super::line::{Relay, Routes, Run};
@@ -20,13 +20,13 @@ pub fn run(options: Run) -> ExitCode {
         pass_environment: options.env,
         ..routes(options.routes)
     };
-    finish(launch::run::<AllUp, _, _, _>(&spec, relays(&spec)))
+    finish(launch::run::<AllUp, _, _, _>(&spec, start_relays))
 }
 
 /// Runs a command beside the relays.
 pub fn relay(options: Relay) -> ExitCode {
     let spec = LaunchSpec { argv: options.command, ..routes(options.routes) };
-    finish(launch::beside_relays::<AllUp, _, _, _>(&spec, &options.sockets, relays(&spec)))
+    finish(launch::beside_relays::<AllUp, _, _, _>(&spec, &options.sockets, start_relays))
 }
 
 fn routes(routes: Routes) -> LaunchSpec {
@@ -39,12 +39,8 @@ fn routes(routes: Routes) -> LaunchSpec {
     }
 }
 
-fn relays(spec: &LaunchSpec) -> impl FnOnce(RelayInputs) -> Result<Serving, String> + use<> {
-    let (provider, instance) = (spec.provider.clone(), spec.instance.clone());
-    move |inputs| {
-        let service = Service::of(&provider, instance.as_deref(), inputs).map_err(|error| error.to_string())?;
-        service.start::<AllUp>(|line| eprintln!("watertight: {line}")).map_err(|error| error.to_string())
-    }
+fn start_relays(service: Service) -> Result<Serving, ServiceError> {
+    service.start::<AllUp>(|line| eprintln!("watertight: {line}"))
 }
 
 fn finish(result: Result<i32, launch::LaunchError>) -> ExitCode {
