@@ -49,8 +49,7 @@ where
         None if geteuid().is_root() => None,
         user => Some(Identity::choose::<G>(user)?),
     };
-    let owner = identity.as_ref().map_or(Owner::Anyone, |identity| Owner::Uid(identity.uid));
-    let key_file = KeyFile::open(&spec.key_file, owner)?;
+    let key_file = KeyFile::open(&spec.key_file, Owner::of(identity.as_ref().map_or(0, |identity| identity.uid)))?;
     let bearer = fresh_bearer()?;
     let argv: Vec<CString> = spec.argv.iter().cloned().map(c_string).collect::<Result<_, _>>()?;
     let environment = environment(routes.provider.path(), bearer.expose(), routes.instance.is_some())?;

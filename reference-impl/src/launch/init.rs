@@ -89,7 +89,8 @@ fn run<G: Guards>(blueprint: &Blueprint, sockets: OwnedFd, lifeline: OwnedFd) ->
         Err(error) => return Err(error).step("start the workload"),
     }
     let lifeline = G::init_ends_with_launcher().then_some(lifeline);
-    let supervisor = Supervisor { command, signals, lifeline, bridge: Bridge::<G>::new(ports) };
+    let leads_session = G::starts_new_session();
+    let supervisor = Supervisor { command, leads_session, signals, lifeline, bridge: Bridge::<G>::new(ports) };
     match supervisor.run().step("wait for events")? {
         End::Command(status) => Ok(status),
         End::Owner => Ok(END_WITH_LAUNCHER),

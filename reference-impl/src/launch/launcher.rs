@@ -46,7 +46,7 @@ where
     let routes = spec.routes()?;
     refuse_directories()?;
     let identity = Identity::choose::<G>(spec.user.as_deref())?;
-    let key_file = KeyFile::open(&spec.key_file, Owner::Uid(identity.uid))?;
+    let key_file = KeyFile::open(&spec.key_file, Owner::of(identity.uid))?;
     identity.assume::<G>()?;
     let bearer = fresh_bearer()?;
     let blueprint = blueprint::<G>(spec, &routes, &identity, &key_file, &bearer)?;

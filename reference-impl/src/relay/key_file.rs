@@ -58,6 +58,13 @@ pub enum Owner {
     Anyone,
 }
 
+impl Owner {
+    /// The one that a launch for this uid asks for.
+    pub fn of(uid: u32) -> Self {
+        if uid == 0 { Self::Anyone } else { Self::Uid(uid) }
+    }
+}
+
 /// An open key file.
 #[derive(Debug)]
 pub struct KeyFile {

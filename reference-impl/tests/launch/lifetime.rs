@@ -70,6 +70,13 @@ pub fn trials() -> Vec<Trial> {
                 assert_eq!(running.child.wait().expect("ends").code(), Some(9), "{name}");
             }
         });
+        trial("signals_of_a_terminal_reach_all_of_the_commands_group", |by| {
+            let child = "trap 'exit 9' INT; echo ready; while true; do read line; done";
+            let script = format!("trap : INT; /bin/sh -c \"{child}\"; exit $?");
+            let mut running = Scene::new(by, "").start(&script);
+            send(running.launcher(), Signal::SIGINT);
+            assert_eq!(running.child.wait().expect("ends").code(), Some(9));
+        });
         trial("without_forwarding_a_signal_is_lost", |by| {
             let mut running =
                 Scene::new(by, "swallow-signals").start("trap 'exit 9' TERM; echo ready; read line; exit 3");
