@@ -49,3 +49,42 @@ fn finish(result: Result<i32, launch::LaunchError>) -> ExitCode {
         Err(error) => super::refuse(&error, error.exit_status() as u8),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Parser, error::ErrorKind};
+
+    use super::super::line::Line;
+
+    fn refusal(options: &[&str]) -> Option<ErrorKind> {
+        let routes = ["watertight", "run", "--provider", "http://h", "--provider-key-file", "key"];
+        let line = routes.iter().chain(options).chain(&["--", "/bin/true"]);
+        Line::try_parse_from(line).err().map(|error| error.kind())
+    }
+
+    #[test]
+    fn nothing_on_the_command_line_opens_the_network_or_passes_unknown() {
+        assert_eq!(refusal(&[]), None);
+        for options in [
+            &["--network", "shared"][..],
+            &["--network=shared"],
+            &["--network=host"],
+            &["--share-net"],
+            &["--no-sandbox"],
+            &["--privileged"],
+            &["--unknown"],
+            &["-x"],
+        ] {
+            assert_eq!(refusal(options), Some(ErrorKind::UnknownArgument), "{options:?}");
+        }
+        // A word before `--` is no command.
+        assert_eq!(refusal(&["stray"]), Some(ErrorKind::UnknownArgument));
+    }
+
+    #[test]
+    fn options_are_not_abbreviated() {
+        for options in [&["--prov", "http://other"][..], &["--rea", "/"], &["--work", "/"]] {
+            assert_eq!(refusal(options), Some(ErrorKind::UnknownArgument), "{options:?}");
+        }
+    }
+}
