@@ -1,6 +1,6 @@
 //! `watertight run` and `watertight relay`: the reference sandbox, and its relays alone.
 
-use std::process::ExitCode;
+use std::{mem::ManuallyDrop, process::ExitCode};
 
 use watertight_reference::{
     guards::AllUp,
@@ -39,8 +39,10 @@ fn routes(routes: Routes) -> LaunchSpec {
     }
 }
 
-fn start_relays(service: Service) -> Result<Serving, ServiceError> {
-    service.start::<AllUp>(|line| eprintln!("watertight: {line}"))
+/// The relays end with this process, which has nothing else to do once the command has ended: the kernel closes what they
+/// have open sooner than their thread could be asked to.
+fn start_relays(service: Service) -> Result<ManuallyDrop<Serving>, ServiceError> {
+    service.start::<AllUp>(|line| eprintln!("watertight: {line}")).map(ManuallyDrop::new)
 }
 
 fn finish(result: Result<i32, launch::LaunchError>) -> ExitCode {
