@@ -42,8 +42,7 @@ fn killed_at(moment: Duration, who: Who) -> Result<(), String> {
     let worlds = machine::our_pid_namespaces();
     child.kill().map_err(|error| error.to_string())?;
     child.wait().map_err(|error| error.to_string())?;
-    machine::wait_until_none_is_ours()?;
-    let mut left = before.left_by(child.id(), &directory);
-    left.extend(machine::processes_in(&worlds).iter().map(|pid| format!("process {pid} in a world of it")));
+    machine::wait_until_none_is_ours(&worlds)?;
+    let left = before.left_by(child.id(), &directory);
     if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
 }

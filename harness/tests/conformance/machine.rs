@@ -38,11 +38,11 @@ impl Machine {
     }
 }
 
-/// Waits until no process of ours is left; says which ones are, after a long time.
-pub fn wait_until_none_is_ours() -> Result<(), String> {
+/// Waits until no process of ours is left, nor any in these pid namespaces; says which ones are, after a long time.
+pub fn wait_until_none_is_ours(worlds: &BTreeSet<String>) -> Result<(), String> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        let left = ours();
+        let left: BTreeSet<u32> = ours().into_iter().chain(processes_in(worlds)).collect();
         if left.is_empty() {
             return Ok(());
         }
@@ -51,7 +51,7 @@ pub fn wait_until_none_is_ours() -> Result<(), String> {
         }
         for pid in left {
             if let Ok(ended) = sys::pidfd(pid) {
-                sys::readable(&ended, Duration::from_secs(20));
+                sys::readable(&ended, deadline.saturating_duration_since(Instant::now()));
             }
         }
     }
@@ -64,7 +64,7 @@ pub fn our_pid_namespaces() -> BTreeSet<String> {
 }
 
 /// Processes of the machine in these pid namespaces.
-pub fn processes_in(namespaces: &BTreeSet<String>) -> Vec<u32> {
+fn processes_in(namespaces: &BTreeSet<String>) -> Vec<u32> {
     let inside = |pid: &u32| pid_namespace(&pid.to_string()).is_some_and(|one| namespaces.contains(&one));
     pids().filter(inside).collect()
 }
