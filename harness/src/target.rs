@@ -45,6 +45,12 @@ pub struct Target {
     /// A double of the suite: what kind of liar or look-alike.
     #[serde(default)]
     pub double: bool,
+    /// Two launches cannot be up at once, since they share the host's ports.
+    #[serde(default)]
+    pub one_at_a_time: bool,
+    /// Each attempt is made as whom its control is made as, in launches of their own.
+    #[serde(default)]
+    pub as_control: bool,
 }
 
 /// How the declared routes get into the target.

@@ -42,6 +42,15 @@ pub struct Common<'a> {
     pub machine_mnt: u64,
     pub bearer: Option<BearerAt>,
     pub end: End,
+    /// Only the attempts whose control is made as root, or only the others.
+    pub only: Option<Made>,
+}
+
+/// As whom an attempt's control is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    ByUser,
+    ByRoot,
 }
 
 /// The launches that make every attempt of `checks` in this kind of launch, as few as fit.
@@ -82,7 +91,12 @@ fn launch_id(common: &Common<'_>, number: usize) -> String {
 /// What the check makes in launches of this kind.
 fn items(check: &Check, launch: &str, common: &Common<'_>, allocator: &mut Allocator) -> Vec<Item> {
     let mut items = Planner::plan(check, launch, common.kind, common.layout, common.run, allocator);
-    items.retain(|item| item.launches.contains(&common.kind) && item.untestable.is_none());
+    items.retain(|item| {
+        let made = if item.launches.contains(&LaunchKind::RootBefore) { Made::ByRoot } else { Made::ByUser };
+        item.launches.contains(&common.kind)
+            && item.untestable.is_none()
+            && common.only.is_none_or(|only| only == made)
+    });
     items
 }
 

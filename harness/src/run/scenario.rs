@@ -245,6 +245,7 @@ impl Session<'_> {
             machine_mnt: self.site.machine_mnt,
             bearer: self.bearer(),
             end,
+            only: None,
         };
         Ok(Assembled { plan: bare_plan(id, &common)?, records: Default::default() })
     }

@@ -10,7 +10,7 @@ use watertight_probe::{
 use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
 
 use super::{
-    assemble::{Assembled, Common, assemble},
+    assemble::{Assembled, Common, Made, assemble},
     attribute::attribute,
     launch::{Manner, Running},
 };
@@ -106,17 +106,31 @@ impl<'a> Session<'a> {
             beside.push(running);
         }
         self.layout.second_bearer = beside.first().and_then(Running::bearer);
-        for assembled in self.assemble(LaunchKind::Target, "target", End::Exit(0))? {
-            self.through(LaunchKind::Target, assembled, true)?;
+        if self.target.one_at_a_time {
+            self.stop(std::mem::take(&mut beside));
+        }
+        let parts: &[_] = if self.target.as_control {
+            &[("target", Some(Made::ByUser)), ("target-as-root", Some(Made::ByRoot))]
+        } else {
+            &[("target", None)]
+        };
+        for (id, only) in parts {
+            for assembled in self.assemble_part(LaunchKind::Target, id, End::Exit(0), *only)? {
+                self.through(LaunchKind::Target, assembled, true, *only == Some(Made::ByRoot))?;
+            }
         }
         for assembled in self.assemble(LaunchKind::NoInstance, "no-instance", End::Exit(0))? {
-            self.through(LaunchKind::NoInstance, assembled, false)?;
+            self.through(LaunchKind::NoInstance, assembled, false, false)?;
         }
-        for mut running in beside {
+        self.stop(beside);
+        Ok(())
+    }
+
+    fn stop(&mut self, launches: Vec<Running>) {
+        for mut running in launches {
             running.stop();
             self.launches.push(running.end());
         }
-        Ok(())
     }
 
     fn scenarios(&mut self) -> Result<(), RunError> {
@@ -130,8 +144,16 @@ impl<'a> Session<'a> {
     }
 
     /// One launch of the target from its start to its own end.
-    fn through(&mut self, kind: LaunchKind, assembled: Assembled, with_instance: bool) -> Result<(), RunError> {
-        let mut running = self.start(kind, assembled, with_instance)?;
+    fn through(
+        &mut self,
+        kind: LaunchKind,
+        assembled: Assembled,
+        with_instance: bool,
+        as_root: bool,
+    ) -> Result<(), RunError> {
+        let argv = self.target.argv(&self.words(&assembled, with_instance)?)?;
+        let manner = Manner { as_root: as_root || self.options.as_root, ..self.manner() };
+        let mut running = Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)?;
         if running.greet(&self.site) {
             running.look_at_sockets(&self.site);
             running.go();
@@ -160,15 +182,25 @@ impl<'a> Session<'a> {
     }
 
     fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
-        let bearer = self.bearer();
+        self.assemble_part(kind, id, end, None)
+    }
+
+    fn assemble_part(
+        &mut self,
+        kind: LaunchKind,
+        id: &str,
+        end: End,
+        only: Option<Made>,
+    ) -> Result<Vec<Assembled>, RunError> {
         let common = Common {
             kind,
             id,
             layout: &self.layout,
             run: &self.site.secrets.run,
             machine_mnt: self.site.machine_mnt,
-            bearer,
+            bearer: self.bearer(),
             end,
+            only,
         };
         let launches = assemble(&common, self.checks, &mut self.allocator)?;
         let wanted = self.allocator.take();
