@@ -116,6 +116,13 @@ pub fn scenario(scenario: Scenario) -> String {
         Scenario::Refuses(input) => match input {
             BadInput::NoProvider => "a launch without a provider".into(),
             BadInput::SharedNetwork => "a launch that asks for the host's network".into(),
+            BadInput::ProviderWithQuery => "a launch whose provider has a query".into(),
+            BadInput::ProviderWithCredentials => "a launch whose provider has credentials".into(),
+            BadInput::InstanceWithPath => "a launch whose instance has a path".into(),
+            BadInput::OpenKeyFile => "a launch with a key file that others can read".into(),
+            BadInput::LinkedKeyFile => "a launch with a symbolic link to the key file".into(),
+            BadInput::KeyInWorkspace => "a launch with a key file that the workload could read".into(),
+            BadInput::NoOrdinaryUser => "a launch as root without a user to become".into(),
         },
         Scenario::KilledEarly => "launches whose launcher is killed in its first milliseconds".into(),
         Scenario::FailsLate => "a launch whose program does not exist, so that it fails when its sockets listen".into(),
