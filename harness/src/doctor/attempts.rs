@@ -1,6 +1,6 @@
 //! Attempts that cannot be made on this machine, not even without a sandbox.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs::File};
 
 use watertight_fixtures::world::{HOME, RESOLVER, WORKSPACE};
 use watertight_probe::{
@@ -25,6 +25,7 @@ pub fn layout(by_root: bool) -> Layout {
     Layout {
         link: 2,
         by_root,
+        tun: by_root,
         resolver: (RESOLVER, 53).into(),
         set_user_id: by_root.then(|| "/run/watertight-suid/watertight".into()),
         closed_file: "/run/watertight-closed".into(),
@@ -32,7 +33,6 @@ pub fn layout(by_root: bool) -> Layout {
         home: HOME.into(),
         workspace: WORKSPACE.into(),
         absent: vec![],
-        tun: true,
         needles: vec![],
         planted: vec![],
         second_bearer: None,
@@ -60,7 +60,9 @@ pub fn untestable(by_root: bool) -> Vec<Untestable> {
 }
 
 fn items(check: &crate::check::Check, by_root: bool) -> Vec<Item> {
-    let (layout, run) = (layout(by_root), RunNonce::from_bytes([0; 32]));
+    // The world's root opens devices with the rights of whoever makes the world.
+    let tun = File::options().read(true).write(true).open("/dev/net/tun").is_ok();
+    let (layout, run) = (Layout { tun, ..layout(by_root) }, RunNonce::from_bytes([0; 32]));
     let mut items = Planner::plan(check, "doctor", LaunchKind::Target, &layout, &run, &mut Allocator::default());
     items.retain(|item| item.launches.contains(&LaunchKind::Target));
     items
