@@ -38,7 +38,11 @@ pub fn pairs(place: &Place) {
         print(name, times);
     }
     if let [run, alone, bubblewrap] = times.as_slice() {
-        println!("  watertight run / bwrap {:.2}, the launcher alone / bwrap {:.2}", ratio(run, bubblewrap), ratio(alone, bubblewrap));
+        println!(
+            "  watertight run / bwrap {:.2}, the launcher alone / bwrap {:.2}",
+            ratio(run, bubblewrap),
+            ratio(alone, bubblewrap)
+        );
     }
 }
 
