@@ -6,6 +6,7 @@ pub mod check;
 pub mod checks;
 pub mod commands;
 pub mod describe;
+pub mod doctor;
 pub mod judge;
 pub mod outcome;
 pub mod planner;

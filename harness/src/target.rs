@@ -42,6 +42,9 @@ pub struct Target {
     /// Whether the probe's processes can be seen from outside, or why not.
     #[serde(default)]
     pub unseen: Option<String>,
+    /// Requirements that it is known to fail, by id. Never a change of verdict: only `check --expect` looks at them.
+    #[serde(default)]
+    pub known_failures: BTreeMap<String, KnownFailure>,
     /// A double of the suite: what kind of liar or look-alike.
     #[serde(default)]
     pub double: bool,
@@ -51,6 +54,16 @@ pub struct Target {
     /// Each attempt is made as whom its control is made as, in launches of their own.
     #[serde(default)]
     pub as_control: bool,
+}
+
+/// A failure that was reported to the target's own project.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownFailure {
+    /// URL of the public report.
+    pub report: String,
+    /// The last day of its being known, `2027-01-31`: somebody must look at it again then.
+    pub expires: String,
 }
 
 /// How the declared routes get into the target.
@@ -110,6 +123,8 @@ pub enum TargetError {
     NoProbe { name: String },
     #[error("manifest {name}: the word `{word}` has a placeholder that does not exist")]
     Placeholder { name: String, word: String },
+    #[error("manifest {name}: known failure {requirement}: {problem}")]
+    KnownFailure { name: String, requirement: String, problem: &'static str },
     #[error("manifest {name}: the words {words:?} do not stand in its argv")]
     Edit { name: String, words: Vec<String> },
 }
@@ -145,6 +160,13 @@ impl Target {
             .map_err(|source| TargetError::Syntax { name: name.to_owned(), source: Box::new(source) })?;
         if !target.launch.argv.iter().any(|word| word == "{probe}") {
             return Err(TargetError::NoProbe { name: name.to_owned() });
+        }
+        for (requirement, known) in &target.known_failures {
+            known.check().map_err(|problem| TargetError::KnownFailure {
+                name: name.to_owned(),
+                requirement: requirement.clone(),
+                problem,
+            })?;
         }
         Ok(target)
     }
@@ -198,6 +220,50 @@ impl Target {
         }
         Ok(text)
     }
+}
+
+impl KnownFailure {
+    /// Days since 1970.
+    pub fn today() -> i64 {
+        let now = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        (now / 86_400) as i64
+    }
+
+    /// Whether its last day lies before `today`, in days since 1970.
+    pub fn expired(&self, today: i64) -> bool {
+        days(&self.expires).is_none_or(|last| last < today)
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if !self.report.starts_with("https://") {
+            return Err("its report is no https URL of a public report");
+        }
+        days(&self.expires).map(|_| ()).ok_or("its expiry is no date such as 2027-01-31")
+    }
+}
+
+/// Days from 1970 to a date of the form `2027-01-31`.
+fn days(date: &str) -> Option<i64> {
+    let numbers: Vec<&str> = date.split('-').collect();
+    let [year, month, day] = <[&str; 3]>::try_from(numbers).ok()?;
+    if (year.len(), month.len(), day.len()) != (4, 2, 2) {
+        return None;
+    }
+    let (year, month, day): (i64, i64, i64) = (year.parse().ok()?, month.parse().ok()?, day.parse().ok()?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let longest = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + i64::from(leap),
+        _ => return None,
+    };
+    if !(1..=longest).contains(&day) || year < 1970 {
+        return None;
+    }
+    // Years that begin in March have their leap day last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let before = year * 365 + year / 4 - year / 100 + year / 400;
+    Some(before + (153 * month + 2) / 5 + day - 1 - 719_468)
 }
 
 impl Route {
@@ -259,5 +325,32 @@ mod tests {
         assert_eq!(inserted.expect("there"), ["a", "-v", "--net", "none", "/w", "probe"]);
         let missing = target.edited_argv(&edit(&["none", "--net"], &[], None), &words());
         assert!(matches!(missing, Err(TargetError::Edit { .. })));
+    }
+
+    #[test]
+    fn dates_are_days_since_1970_and_nonsense_is_none() {
+        for (date, since) in [("1970-01-01", 0), ("2000-02-29", 11_016), ("2027-01-31", 20_849), ("2100-03-01", 47_541)] {
+            assert_eq!(days(date), Some(since), "{date}");
+        }
+        for nonsense in ["", "2027-1-31", "2027-02-29", "2027-13-01", "2027-00-10", "31.01.2027", "2027-01-31Z"] {
+            assert_eq!(days(nonsense), None, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn a_known_failure_lasts_to_the_end_of_its_day_and_names_a_report() {
+        let known = |report: &str, expires: &str| {
+            let text = format!(
+                "name = 'x'\nsummary = 's'\nroute = 'none'\nversion = []\n[launch]\nargv = ['{{probe}}']\n\
+                 [known_failures.EGRESS-14]\nreport = '{report}'\nexpires = '{expires}'\n"
+            );
+            Target::parse("x", &text).map(|target| target.known_failures["EGRESS-14"].clone())
+        };
+        let known_until = known("https://example.org/issues/1", "2027-01-31").expect("valid");
+        assert!(!known_until.expired(20_849));
+        assert!(known_until.expired(20_850));
+        for (report, expires) in [("", "2027-01-31"), ("see there", "2027-01-31"), ("https://example.org/1", "soon")] {
+            assert!(matches!(known(report, expires), Err(TargetError::KnownFailure { .. })), "{report} {expires}");
+        }
     }
 }

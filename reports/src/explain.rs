@@ -22,6 +22,10 @@ pub struct ExplainInput<'a> {
     pub attempts: Vec<(String, String)>,
     pub control: ControlKind,
     pub mutants: Vec<String>,
+    /// What a manifest may declare absent so that it does not apply, if anything.
+    pub waived_by: Option<&'a str>,
+    /// A target's name, and what its manifest says about this requirement.
+    pub target: Option<(&'a str, Vec<String>)>,
     /// Its result in the last run, sanitised.
     pub last: Option<&'a CheckResult>,
 }
@@ -42,6 +46,11 @@ pub fn render(input: &ExplainInput<'_>, style: &Style) -> String {
     heading(&mut page, "Control");
     page.paragraph(2, Tone::Plain, words::control(input.control));
     mutants(&mut page, input);
+    waiver(&mut page, input);
+    if let Some((name, says)) = &input.target {
+        heading(&mut page, &format!("Target {name}"));
+        says.iter().for_each(|line| page.paragraph(2, Tone::Plain, line));
+    }
     heading(&mut page, "Last run");
     match input.last {
         Some(check) => last(&mut page, check),
@@ -81,6 +90,17 @@ fn mutants(page: &mut Page, input: &ExplainInput<'_>) {
     }
 }
 
+fn waiver(page: &mut Page, input: &ExplainInput<'_>) {
+    heading(page, "Waiver");
+    let words = match input.waived_by {
+        Some(capability) => {
+            format!("a manifest that declares `{capability}` absent, with a reason, makes it not applicable")
+        }
+        None => "none: it applies to every target".into(),
+    };
+    page.paragraph(2, Tone::Plain, &words);
+}
+
 fn last(page: &mut Page, check: &CheckResult) {
     let label = format!("{}  ", words::verdict(check.verdict));
     page.labelled(2, (&label, words::tone(check.verdict)), words::seen(check.seen));
@@ -111,6 +131,15 @@ mod tests {
     fn what_is_not_there_is_said() {
         let input = ExplainInput { attempts: vec![], mutants: vec![], paragraph: "", ..testing::explained(None) };
         insta::assert_snapshot!(render(&input, &Style::default()));
+    }
+
+    #[test]
+    fn a_waiver_and_a_target_are_told() {
+        let target = Some(("bubblewrap", vec!["It declares nothing absent that would waive it.".to_owned()]));
+        let input = ExplainInput { waived_by: Some("instance"), target, ..testing::explained(None) };
+        let text = render(&input, &Style { width: 200, ..Style::default() });
+        assert!(text.contains("declares `instance` absent, with a reason, makes it not applicable"), "{text}");
+        assert!(text.contains("Target bubblewrap\n  It declares nothing"), "{text}");
     }
 
     #[test]

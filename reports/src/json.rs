@@ -29,6 +29,14 @@ pub fn render(results: &Results) -> String {
     text
 }
 
+/// The documents of several runs, as an array.
+#[expect(clippy::expect_used, reason = "strings, numbers and closed enums always serialise")]
+pub fn render_all(results: &[Results]) -> String {
+    let mut text = serde_json::to_string_pretty(results).expect("plain data");
+    text.push('\n');
+    text
+}
+
 /// Reads a document of this version. It may come from anyone, so its texts are sanitised.
 pub fn read(text: &str) -> Result<Results, Error> {
     /// Read first, so that another version is named rather than its first unknown field.
@@ -80,6 +88,13 @@ mod tests {
             assert!(errors.is_empty(), "{errors:#?}");
             assert_eq!(read(&render(&results)).expect("the same version"), results);
         }
+    }
+
+    #[test]
+    fn several_runs_are_an_array_of_documents() {
+        let both: Vec<Value> =
+            serde_json::from_str(&render_all(&[testing::green(), testing::dead()])).expect("an array");
+        assert_eq!(both, [value(&testing::green()), value(&testing::dead())]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a run found, and how it is shown: the evidence, the results, and the reports made from them.
 
+pub mod doctor;
 pub mod evidence;
 pub mod explain;
 pub mod json;

@@ -50,6 +50,48 @@ pub fn text(rows: &[Row], style: &Style) -> String {
     text
 }
 
+/// One target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TargetRow {
+    pub name: String,
+    pub route: String,
+    /// What it is, in one sentence.
+    pub summary: String,
+    /// A double of the suite, which nobody would use as a sandbox.
+    pub double: bool,
+}
+
+/// Sandboxes first, then the doubles of the suite.
+pub fn targets_text(rows: &[TargetRow], style: &Style) -> String {
+    let mut page = page::Page::new(style);
+    let name = rows.iter().map(|row| page::columns(&row.name)).max().unwrap_or(0);
+    let route = rows.iter().map(|row| page::columns(&row.route)).max().unwrap_or(0);
+    for (double, heading) in [
+        (false, "Sandboxes"),
+        (true, "Doubles: fake targets that test the suite itself, and must not come out conformant"),
+    ] {
+        let of_kind: Vec<_> = rows.iter().filter(|row| row.double == double).collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        page.gap();
+        page.paragraph(0, page::Tone::Strong, heading);
+        for row in of_kind {
+            let head = format!("{:<name$}  {:<route$}  ", row.name, row.route);
+            page.labelled(2, (&head, page::Tone::Plain), &row.summary);
+        }
+    }
+    page.finish()
+}
+
+/// An array of objects with `name`, `route`, `summary` and `double`.
+#[expect(clippy::expect_used, reason = "strings and booleans always serialise")]
+pub fn targets_json(rows: &[TargetRow]) -> String {
+    let mut text = serde_json::to_string_pretty(rows).expect("plain data");
+    text.push('\n');
+    text
+}
+
 /// Columns that a sentence needs to say anything; narrower windows do without it.
 const LEAST: usize = 12;
 
@@ -86,5 +128,27 @@ mod tests {
         let value: serde_json::Value = serde_json::from_str(&json(&testing::rows())).expect("JSON");
         assert_eq!(value.as_array().map(Vec::len), Some(testing::rows().len()));
         insta::assert_snapshot!(json(&testing::rows()[..2]));
+    }
+
+    fn targets() -> Vec<TargetRow> {
+        let row = |name: &str, summary: &str, double| TargetRow {
+            name: name.into(),
+            route: "sockets".into(),
+            summary: summary.into(),
+            double,
+        };
+        let long = "bubblewrap, as an agent's launcher uses it: private network, the host's programs read-only.";
+        vec![row("dead", "Exits 0 without running anything.", true), row("bubblewrap", long, false)]
+    }
+
+    #[test]
+    fn doubles_stand_apart_from_sandboxes() {
+        insta::assert_snapshot!(targets_text(&targets(), &Style::default()));
+    }
+
+    #[test]
+    fn programs_get_every_target() {
+        let value: serde_json::Value = serde_json::from_str(&targets_json(&targets())).expect("JSON");
+        assert_eq!((&value[0]["name"], &value[0]["double"]), (&"dead".into(), &true.into()));
     }
 }

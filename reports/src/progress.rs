@@ -132,7 +132,8 @@ impl<W: Write> Progress<W> {
         self.drawn = Some(now);
     }
 
-    fn erase(&mut self) {
+    /// Takes the rewritten line away, for something else to be written. The next drawing brings it back.
+    pub fn erase(&mut self) {
         if self.drawn.take().is_some() {
             self.write("\r\x1b[K");
         }

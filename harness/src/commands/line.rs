@@ -1,12 +1,23 @@
 //! What the command line says.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Version of the program and of the requirements that it tests.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (CONFORMANCE.md 1.0)");
 
 /// Tells whether a sandbox really confines the coding agent that runs in it.
+///
+/// It launches the sandbox in a sealed network world, runs a probe in it, watches from outside and judges numbered
+/// requirements.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(name = "watertight", bin_name = "watertight", version = VERSION, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Example: watertight doctor && watertight check bubblewrap")]
 pub struct Line {
     #[command(subcommand)]
     pub command: Command,
@@ -14,28 +25,71 @@ pub struct Line {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Tell what this machine can run, what is missing, and how to get it.
+    #[command(after_help = "Example: watertight doctor
+
+Exit status: 0 where `watertight check` can run here, 3 where something needed is missing.")]
+    Doctor(Doctor),
     /// Check targets against the requirements of CONFORMANCE.md.
+    #[command(after_help = "Example: watertight check bubblewrap --format json > bubblewrap.json
+
+Exit status: 0 conformant; 1 a MUST failed; 2 usage; 4 else, a harness error; 3 else, incomplete or inconclusive. Of several targets the worst counts: 1, 4, 3, 0. With --expect: 0 as expected.")]
     Check(Check),
+    /// List the requirements, or the targets.
+    #[command(after_help = "Example: watertight list --targets")]
+    List(List),
+    /// Explain one requirement: what is attempted, what the control is, what must catch it.
+    #[command(after_help = "Example: watertight explain EGRESS-14 --target bubblewrap")]
+    Explain(Explain),
     /// Run a command in the reference sandbox.
+    #[command(after_help = "Example: watertight run --provider https://api.openai.com/v1 \\
+             --provider-key-file ~/.config/provider/key -- opencode
+
+The command reaches the provider at $OPENAI_BASE_URL with $OPENAI_API_KEY, the instance at $WATERTIGHT_INSTANCE_URL, and nothing else.
+
+Exit status: the command's own, 128 + n where signal n ended it; 125 where the sandbox could not be made, 126 where the command cannot be executed, 127 where it is not there.")]
     Run(Run),
-    /// Run a command beside the relays of the reference, unconfined: for sandboxes that take their sockets.
+    /// Run another sandbox beside the relays of the reference: the command itself is not confined.
+    #[command(after_help = "Example: watertight relay --provider https://api.openai.com/v1 \\
+             --provider-key-file ~/.config/provider/key \\
+             --sockets ~/.cache/relays -- bwrap --unshare-all … opencode
+
+The directory then holds provider.sock and, with --instance, instance.sock. `watertight bridge --sockets DIR -- COMMAND` turns them into loopback ports inside the other sandbox.
+
+Exit status: as that of `watertight run`.")]
     Relay(Relay),
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Check {
     /// Targets to check: see `watertight list --targets`.
-    #[arg(default_value = "reference")]
+    #[arg(default_value = "reference", value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// Only checks whose id or slug contains this text. The result is then never conformant.
-    #[arg(long)]
+    /// Which requirements are checked.
+    #[arg(long, value_enum, default_value_t = Profile::Core)]
+    pub profile: Profile,
+    /// Only the check with this id or slug, or all that contain this text. The result is then never conformant.
+    #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
+    /// Check so many targets at once, each in a world of its own.
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub jobs: NonZeroUsize,
     /// Launch the target as root of the world, where it can be.
     #[arg(long)]
     pub as_root: bool,
     /// Repeat the launches in which a race could show.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub soak: u32,
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub soak: NonZeroU32,
+    /// Succeed where what failed is exactly what the manifest lists as known failures.
+    #[arg(long)]
+    pub expect: bool,
     /// Write everything that was seen, inside and outside, to this file as JSON.
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<PathBuf>,
@@ -45,15 +99,46 @@ pub struct Check {
     /// Say nothing while the run goes on.
     #[arg(long, short)]
     pub quiet: bool,
-    /// List every check and every attempt.
+    /// List every check, and every attempt of those that did not pass.
     #[arg(long, short)]
     pub verbose: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    /// Network, privileges, relays, starts and ends.
+    Core,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
+    /// For people.
     Text,
+    /// One results document; for several targets an array of them.
     Json,
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// List targets instead of requirements.
+    #[arg(long)]
+    pub targets: bool,
+    /// Whole sentences.
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// A requirement's id, or the slug of its check; case does not matter.
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Say what this target's manifest says about it, too.
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
 }
 
 /// The routes of a sandbox.
@@ -68,15 +153,15 @@ pub struct Routes {
     /// Bare http or https origin of an instance that the command may call.
     #[arg(long, value_name = "URL")]
     pub instance: Option<String>,
-    /// Whom to become when started as root.
-    #[arg(long, value_name = "USER")]
-    pub user: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
     pub routes: Routes,
+    /// Whom to become when started as root.
+    #[arg(long, value_name = "USER")]
+    pub user: Option<String>,
     /// Show this path read-only.
     #[arg(long, value_name = "PATH")]
     pub ro: Vec<PathBuf>,
@@ -104,4 +189,31 @@ pub struct Relay {
     /// The command.
     #[arg(last = true, required = true)]
     pub command: Vec<OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::{catalogue::Catalogue, outcome::SPEC};
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Line::command().debug_assert();
+    }
+
+    #[test]
+    fn the_version_names_the_text_that_was_built_in() {
+        assert!(VERSION.ends_with(&format!("(CONFORMANCE.md {SPEC})")));
+        assert_eq!(Catalogue::load().expect("a catalogue").version, SPEC);
+    }
+
+    #[test]
+    fn every_command_has_an_example() {
+        for command in Line::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.starts_with(&format!("Example: watertight {}", command.get_name())), "{}", command.get_name());
+        }
+    }
 }

@@ -1,10 +1,17 @@
 //! The command line. What runs inside a target or a world is told apart before anything else happens.
 
-mod check;
+mod attempt;
+pub(crate) mod check;
+mod doctor;
 mod double;
+mod explain;
 mod inside;
 mod line;
+mod list;
+mod nearest;
+mod output;
 mod sandbox;
+mod sys;
 
 use std::process::ExitCode;
 
@@ -14,6 +21,8 @@ use clap::Parser;
 pub const USAGE: u8 = 2;
 /// Exit status of a run that could not be made.
 pub const INCOMPLETE: u8 = 3;
+/// Exit status of a fault of the harness itself.
+pub const HARNESS_ERROR: u8 = 4;
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
@@ -24,7 +33,10 @@ pub fn main() -> ExitCode {
         return code;
     }
     match line::Line::parse().command {
-        line::Command::Check(options) => check::run(options),
+        line::Command::Doctor(options) => doctor::run(&options),
+        line::Command::Check(options) => check::run(&options),
+        line::Command::List(options) => list::run(&options),
+        line::Command::Explain(options) => explain::run(&options),
         line::Command::Run(options) => sandbox::run(options),
         line::Command::Relay(options) => sandbox::relay(options),
     }
@@ -32,6 +44,14 @@ pub fn main() -> ExitCode {
 
 /// Tells the user why nothing was done.
 fn refuse(error: &dyn std::fmt::Display, code: u8) -> ExitCode {
-    eprintln!("watertight: {error}");
+    output::say(error);
     ExitCode::from(code)
+}
+
+/// Prints a document, and gives this status where that worked.
+fn show(document: &str, code: u8) -> ExitCode {
+    match output::print(document) {
+        Ok(()) => ExitCode::from(code),
+        Err(error) => refuse(&format!("cannot write to standard output: {error}"), HARNESS_ERROR),
+    }
 }

@@ -103,10 +103,9 @@ impl Running {
     pub fn greet(&mut self, site: &Site) -> bool {
         let deadline = Instant::now() + START;
         self.read_until(deadline, |record| record.hello.is_some() || !record.errors.is_empty());
-        if self.record.hello.is_none() {
-            return false;
-        }
-        match witness::processes(site, &self.comm) {
+        let Some(hello) = &self.record.hello else { return false };
+        let expected = 1 + usize::from(hello.forked > 0) + usize::from(hello.executed.is_some());
+        match witness::processes(site, &self.comm, expected) {
             Ok(seen) => {
                 self.record.processes = seen.processes;
                 self.record.outside.extend(seen.outside);

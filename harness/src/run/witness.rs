@@ -1,6 +1,10 @@
 //! What the harness sees of the probe's processes in its own `/proc`.
 
-use std::{collections::BTreeMap, fs, io};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    time::{Duration, Instant},
+};
 
 use watertight_fixtures::world::{Ids, Namespaces, ProcessRecord, ThreadRecord};
 use watertight_reports::evidence::{Process, Thread};
@@ -10,6 +14,10 @@ use crate::site::Site;
 /// Variables of the workload that rules look at.
 const VARIABLES: [&str; 2] = ["HOME", "TMPDIR"];
 
+/// How long all processes of the probe may take to be seen, and how soon to look again.
+const PATIENCE: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(1);
+
 /// The probe and its samples, found by their name.
 pub struct Seen {
     pub processes: Vec<Process>,
@@ -17,15 +25,33 @@ pub struct Seen {
     pub outside: BTreeMap<String, String>,
 }
 
-/// Finds the processes named `comm` and looks at each.
-pub fn processes(site: &Site, comm: &str) -> io::Result<Seen> {
+/// Finds the processes named `comm`, at least `expected` of them where they can be found, and looks at each.
+///
+/// A process table that is read while others come and go can miss one, so it is read again until all are there.
+pub fn processes(site: &Site, comm: &str, expected: usize) -> io::Result<Seen> {
     let world = namespaces(&site.world.namespaces()?);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let seen = look(comm, &world, site.bearer_variable.as_deref())?;
+        if seen.processes.len() >= expected || Instant::now() >= deadline {
+            return Ok(seen);
+        }
+        std::thread::sleep(AGAIN);
+    }
+}
+
+fn look(comm: &str, world: &BTreeMap<String, u64>, bearer: Option<&str>) -> io::Result<Seen> {
     let mut seen = Seen { processes: vec![], outside: BTreeMap::new() };
-    for pid in site.world.find(comm)? {
-        let record = ProcessRecord::of(pid)?;
-        seen.processes.push(process(&record, comm, &world)?);
-        if seen.outside.is_empty() {
-            seen.outside = variables(pid, site.bearer_variable.as_deref())?;
+    for entry in fs::read_dir("/proc")? {
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        if fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == comm)
+            // One that ends while it is looked at is not there.
+            && let Ok(record) = ProcessRecord::of(pid)
+        {
+            seen.processes.push(process(&record, comm, world)?);
+            if seen.outside.is_empty() {
+                seen.outside = variables(pid, bearer).unwrap_or_default();
+            }
         }
     }
     Ok(seen)

@@ -276,6 +276,8 @@ pub(crate) fn explained(last: Option<&CheckResult>) -> ExplainInput<'_> {
             .to_vec(),
         control: ControlKind::Unconfined,
         mutants: vec!["allow-vsock".into()],
+        waived_by: None,
+        target: None,
         last,
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{areas, trouble};
+use super::{areas, ids, trouble};
 use crate::{
     page::{Page, Style, Tone},
-    results::{Fact, Level, Results, Verdict},
+    results::{Fact, Level, Results, Status, Verdict},
     words,
 };
 
@@ -14,6 +14,7 @@ use crate::{
 pub fn render<'s>(results: &Results, sentence: impl Fn(&str) -> Option<&'s str>, style: &Style) -> String {
     let mut page = Page::new(style);
     page.line(words::status_tone(results.status), &results.status_line());
+    page.paragraph(0, Tone::Plain, &plainly(results));
     page.gap();
     facts(&mut page, results);
 
@@ -22,6 +23,37 @@ pub fn render<'s>(results: &Results, sentence: impl Fn(&str) -> Option<&'s str>,
     waived(&mut page, results);
     areas::write(&mut page, results);
     page.finish()
+}
+
+/// The status in one sentence, for somebody who knows none of the words.
+fn plainly(results: &Results) -> String {
+    let name = &results.target.name;
+    let of = |wanted: fn(Verdict) -> bool| {
+        let musts = results.checks.iter().filter(|check| check.level == Level::Must);
+        let found: Vec<_> = musts.filter(|check| wanted(check.verdict)).map(|check| check.id.as_str()).collect();
+        (found.len(), ids::compact(found))
+    };
+    let musts = results.checks.iter().filter(|check| check.level == Level::Must).count();
+    let (failed, failures) = of(|verdict| verdict == Verdict::Fail);
+    let (unjudged, unknown) = of(|verdict| matches!(verdict, Verdict::Inconclusive | Verdict::HarnessError));
+    let holds = |number: usize| if number == 1 { "does" } else { "do" };
+    match results.status {
+        Status::Conformant => {
+            format!("{name} holds to every binding requirement that was checked.")
+        }
+        Status::Nonconformant => {
+            let requirements = words::number(failed, "requirement");
+            format!("{requirements} {} not hold on {name}: {failures}.", holds(failed))
+        }
+        Status::Incomplete if unjudged > 0 && unjudged == musts => {
+            format!("Nothing failed on {name}, because nothing could be judged.")
+        }
+        Status::Incomplete if unjudged > 0 => {
+            let requirements = words::number(unjudged, "requirement");
+            format!("Nothing failed on {name}, but {requirements} could not be judged: {unknown}.")
+        }
+        Status::Incomplete => format!("Nothing failed on {name}, but not every requirement was checked."),
+    }
 }
 
 fn facts(page: &mut Page, results: &Results) {
@@ -50,6 +82,10 @@ fn facts(page: &mut Page, results: &Results) {
     ];
     for (name, value) in rows {
         page.labelled(2, (&format!("{name:<12}"), Tone::Faint), known(&value));
+    }
+    if let Some(Fact::Known(filter)) = results.environment.get("filter") {
+        let words = format!("only checks that match {filter}: such a run is never conformant");
+        page.labelled(2, (&format!("{:<12}", "filter"), Tone::Doubtful), &words);
     }
 }
 
@@ -102,7 +138,7 @@ fn waived(page: &mut Page, results: &Results) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{results::Status, sanitise, testing};
+    use crate::{sanitise, testing};
 
     fn plain(results: &Results) -> String {
         render(results, testing::sentence, &Style::default())
@@ -186,6 +222,29 @@ mod tests {
             let text = render(&results, testing::sentence, &Style { width: 132, ..Style::default() });
             assert_eq!(text.lines().next(), Some(results.status_line().as_str()));
         }
+    }
+
+    #[test]
+    fn a_filtered_run_says_why_it_is_not_conformant() {
+        let mut results = Results { status: Status::Incomplete, ..testing::small() };
+        assert!(!plain(&results).contains("filter"));
+        results.environment.insert("filter".into(), Fact::Known("EGRESS-14".into()));
+        assert!(plain(&results).contains("only checks that match EGRESS-14: such a run is never conformant"));
+    }
+
+    #[test]
+    fn every_status_is_told_in_a_sentence() {
+        assert!(plain(&testing::green()).contains("\nbubblewrap holds to every binding requirement"));
+        let text = plain(&testing::vsock_failed());
+        assert!(text.contains("\n1 requirement does not hold on bubblewrap: EGRESS-14.\n"), "{text}");
+        let all = plain(&testing::dead());
+        assert!(all.contains("because nothing could be judged"), "{all}");
+        let mut some = testing::green();
+        some.checks[0].verdict = Verdict::Inconclusive;
+        some.status = Status::Incomplete;
+        assert!(plain(&some).contains("but 1 requirement could not be judged: ROUTE-1."));
+        let filtered = Results { status: Status::Incomplete, ..testing::green() };
+        assert!(plain(&filtered).contains("but not every requirement was checked."));
     }
 
     #[test]

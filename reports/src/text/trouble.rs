@@ -4,13 +4,15 @@ use std::collections::HashMap;
 
 use super::ids;
 use crate::{
-    page::{Page, Tone},
+    page::{self, Page, Tone},
     results::{AttemptOutcome, CheckResult, ControlKind, Level, Results, Seeing, Verdict},
     words,
 };
 
 /// Most attempts and reasons shown of one check, unless all are asked for.
 const SHOWN: usize = 4;
+/// Columns of one seeing's text, unless all is asked for.
+const LONG: usize = 240;
 /// Checks that share a cause before they become one statement.
 const SHARED: usize = 3;
 /// Column of what belongs to a result.
@@ -54,9 +56,12 @@ pub(super) fn one<'s>(page: &mut Page, check: &CheckResult, sentence: &impl Fn(&
     more(page, check.reason.len(), limit, "more reason");
     let relevant = relevant(check);
     for seen in relevant.iter().take(limit) {
-        seeing(page, BODY, seen, check.control);
+        attempt(page, BODY, seen);
     }
     more(page, relevant.len(), limit, "more attempt");
+    if relevant.iter().take(limit).any(|seen| seen.control.is_empty()) {
+        row(page, "control", words::control(check.control));
+    }
     for witness in check.witness.iter().take(limit) {
         row(page, "witness", witness);
     }
@@ -66,15 +71,25 @@ pub(super) fn one<'s>(page: &mut Page, check: &CheckResult, sentence: &impl Fn(&
 
 /// One attempt: what was tried, seen inside, seen outside, and its control.
 pub(crate) fn seeing(page: &mut Page, indent: usize, seeing: &Seeing, control: ControlKind) {
-    let control = if seeing.control.is_empty() { words::control(control) } else { &seeing.control };
-    let outcome = seeing.outcome.word().replace('-', " ");
-    for (label, text) in [
-        ("attempt", format!("{}: {outcome}", seeing.attempt).as_str()),
-        ("  inside", &seeing.inside),
-        ("  outside", &seeing.outside),
-        ("  control", control),
-    ] {
-        page.labelled(indent, (&format!("{label:<11}"), Tone::Faint), text);
+    attempt(page, indent, seeing);
+    if seeing.control.is_empty() {
+        page.labelled(indent, ("  control  ", Tone::Faint), words::control(control));
+    }
+}
+
+/// The same, and nothing where it has no control of its own: what its check's is can be told once.
+fn attempt(page: &mut Page, indent: usize, seeing: &Seeing) {
+    // What the rule of a whole check judges has no outcome of its own.
+    let outcome = match seeing.outcome {
+        AttemptOutcome::Recorded => String::new(),
+        outcome => format!(": {}", outcome.word().replace('-', " ")),
+    };
+    page.labelled(indent, ("attempt    ", Tone::Faint), &format!("{}{outcome}", seeing.attempt));
+    let limit = if page.style.verbose { usize::MAX } else { LONG };
+    for (label, text) in [("inside", &seeing.inside), ("outside", &seeing.outside), ("control", &seeing.control)] {
+        if label != "control" || !text.is_empty() {
+            page.labelled(indent, (&format!("  {label:<9}"), Tone::Faint), &page::cut(text, limit));
+        }
     }
 }
 
@@ -104,8 +119,19 @@ fn relevant(check: &CheckResult) -> Vec<&Seeing> {
         | AttemptOutcome::UntestableHere => None,
     };
     let mut ranked: Vec<_> = check.observations.iter().filter_map(|seen| Some((rank(seen)?, seen))).collect();
-    if ranked.is_empty() {
-        return check.observations.iter().collect();
+    // Of attempts without an outcome of their own, those that the reasons name.
+    let named = |seen: &Seeing| {
+        // `slug/name (kind of launch)`.
+        let name = seen.attempt.split_once('/').map_or("", |(_, name)| name);
+        let name = name.split_once(" (").map_or(name, |(name, _)| name);
+        check.reason.iter().any(|reason| reason.split_once(": ").is_some_and(|(start, _)| start == name))
+    };
+    if ranked.iter().all(|(rank, _)| *rank == 5) {
+        let mut meant: Vec<_> = check.observations.iter().filter(|seen| named(seen)).collect();
+        if meant.is_empty() {
+            meant = check.observations.iter().collect();
+        }
+        return meant;
     }
     ranked.sort_by_key(|(rank, _)| *rank);
     let certain = ranked.iter().any(|(rank, _)| *rank < 2);
@@ -172,7 +198,8 @@ fn many(page: &mut Page, results: &Results, cause: &str, members: &[&CheckResult
     let in_order = results.checks.iter().filter(|check| members.iter().any(|member| std::ptr::eq(*member, *check)));
     row(page, "checks", &ids::compact(in_order.map(|check| check.id.as_str())));
     if first.verdict == Verdict::HarnessError {
-        row(page, "next", &format!("watertight target smoke {}", argument(&results.target.name)));
+        let target = argument(&results.target.name);
+        row(page, "next", &format!("watertight check {target} --evidence evidence.json"));
         row(page, "", "watertight doctor");
         row(page, "", &format!("watertight explain {}", first.id));
     } else {
@@ -225,13 +252,34 @@ mod tests {
     }
 
     #[test]
+    fn of_attempts_without_an_outcome_those_that_a_reason_names_are_shown() {
+        let mut results = testing::small();
+        let check = &mut results.checks[0];
+        check.reason = vec!["datagram: nothing came back".into()];
+        check.observations.iter_mut().for_each(|seen| {
+            seen.outcome = "recorded".into();
+            seen.control = String::new();
+        });
+        check.observations[1].attempt.push_str(" (NoInstance)");
+        check.observations[1].inside = "word ".repeat(100);
+        let text = render(&results, |_| None, &Style::default());
+        assert_eq!(text.matches("attempt    ").count(), 1, "{text}");
+        assert!(text.contains("attempt    egress::vsock/datagram (NoInstance)\n"), "{text}");
+        assert_eq!(text.matches("control    ").count(), 1, "once for all: {text}");
+        assert!(text.matches("word").count() < 60 && text.contains('…'), "{text}");
+    }
+
+    #[test]
     fn a_name_that_a_shell_would_read_otherwise_is_not_put_into_a_command() {
         for (name, shown) in [("bubblewrap", "bubblewrap"), ("a;reboot", "NAME"), ("$(x)", "NAME"), ("--help", "NAME")]
         {
             let mut results = testing::dead();
             results.target.name = name.into();
             let text = render(&results, |_| None, &Style::default());
-            assert!(text.contains(&format!("next       watertight target smoke {shown}\n")), "{text}");
+            assert!(
+                text.contains(&format!("next       watertight check {shown} --evidence evidence.json\n")),
+                "{text}"
+            );
         }
     }
 }

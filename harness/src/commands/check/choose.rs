@@ -1,0 +1,64 @@
+//! Which targets and which checks are meant.
+
+use super::Refusal;
+use crate::{
+    check::Check,
+    checks,
+    commands::nearest::{hint, nearest},
+    target::{Target, TargetError},
+};
+
+/// The target with this name; another name gets the nearest one and all of them as its answer.
+pub fn target(name: &str) -> Result<Target, Refusal> {
+    Target::load(name).map_err(|error| match error {
+        TargetError::Unknown(name) => {
+            let meant = hint(&nearest(&name, Target::names()));
+            let all: Vec<_> = Target::names().collect();
+            Refusal::usage(format!("there is no target {name:?}{meant} There are: {}", all.join(", ")))
+        }
+        other => Refusal::usage(other.to_string()),
+    })
+}
+
+/// The checks that the filter leaves: one by its whole id or slug, else all that contain it. Case does not matter.
+pub fn checks(filter: Option<&str>) -> Result<Vec<&'static Check>, Refusal> {
+    let all = checks::all();
+    let Some(filter) = filter else { return Ok(all) };
+    let wanted = filter.to_lowercase();
+    let names = |check: &Check| [check.id.to_lowercase(), check.slug.to_lowercase()];
+    let exact = all.iter().find(|check| names(check).contains(&wanted));
+    let chosen: Vec<_> = match exact {
+        Some(check) => vec![*check],
+        None => all.iter().filter(|check| names(check).iter().any(|name| name.contains(&wanted))).copied().collect(),
+    };
+    if chosen.is_empty() || wanted.is_empty() {
+        let known = all.iter().flat_map(|check| [check.id, check.slug]);
+        let meant = hint(&nearest(filter, known));
+        return Err(Refusal::usage(format!(
+            "no check has {filter:?} in its id or slug{meant}\nwatertight: `watertight list` shows them all"
+        )));
+    }
+    Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_id_or_slug_means_that_one_and_a_part_means_all_that_have_it() {
+        let ids = |filter| checks(Some(filter)).map(|all| all.iter().map(|check| check.id).collect::<Vec<_>>());
+        assert_eq!(ids("egress-1").ok(), Some(vec!["EGRESS-1"]));
+        assert_eq!(ids("egress::vsock").ok().map(|all| all.len()), Some(1));
+        let dns = ids("dns::").ok().unwrap_or_default();
+        assert!(dns.len() > 3 && dns.iter().all(|id| id.starts_with("DNS-")), "{dns:?}");
+        assert_eq!(checks(None).ok().map(|all| all.len()), Some(checks::all().len()));
+    }
+
+    #[test]
+    fn a_filter_that_matches_nothing_is_refused() {
+        for filter in ["", "egress-999", "nonsense"] {
+            assert!(checks(Some(filter)).is_err_and(|refusal| refusal.code == 2), "{filter:?}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Targets beside each other: each job slot has a thread and, for one target at a time, a world of its own.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::Duration,
+};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::os::fd::AsFd;
+use watertight_reports::{
+    evidence::Evidence,
+    results::{Fact, Results},
+    sanitise,
+};
+
+use super::{Plan, show::Show};
+use crate::{commands::sys, outcome};
+
+/// How the jobs came to an end.
+pub enum Ended {
+    All,
+    /// By a signal. Jobs may still be running.
+    Interrupted,
+}
+
+/// A target's results, or why it could not be run.
+pub type Outcome = Result<(Results, Evidence), String>;
+
+enum Event {
+    Stage(usize, String),
+    Done(usize, Box<Outcome>),
+    Interrupted,
+}
+
+/// Time between two looks at the clock that a terminal shows.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs every target, at most `slots` at once, and shows what they say as they say it.
+pub fn run(plan: &Arc<Plan>, slots: usize, show: &mut Show<'_>) -> io::Result<Ended> {
+    let (sender, events) = mpsc::channel();
+    let mut asked = File::from(sys::asked_to_end()?);
+    let interrupt = sender.clone();
+    thread::spawn(move || {
+        let readable = PollFd::new(asked.as_fd(), PollFlags::POLLIN);
+        while poll(&mut [readable.clone()], PollTimeout::NONE).is_err() {}
+        let _ = asked.read(&mut [0]);
+        // Nobody listens any more where all is done already.
+        let _ = interrupt.send(Event::Interrupted);
+    });
+    let next = Arc::new(AtomicUsize::new(0));
+    for _ in 0..slots.min(plan.targets.len()) {
+        let (plan, next, sender) = (Arc::clone(plan), Arc::clone(&next), sender.clone());
+        thread::spawn(move || {
+            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < plan.targets.len()) {
+                let outcome = Box::new(one(&plan, index, &sender));
+                if sender.send(Event::Done(index, outcome)).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    let mut left = plan.targets.len();
+    while left > 0 {
+        match events.recv_timeout(TICK) {
+            Ok(Event::Stage(index, text)) => show.stage(&plan.targets[index], &plan.checks, &text),
+            Ok(Event::Done(index, outcome)) => {
+                left -= 1;
+                show.done(index, &plan.targets[index], *outcome);
+            }
+            Ok(Event::Interrupted) => return Ok(Ended::Interrupted),
+            Err(RecvTimeoutError::Timeout) => show.tick(),
+            // The sender of this function is alive.
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Ok(Ended::All)
+}
+
+fn one(plan: &Plan, index: usize, sender: &Sender<Event>) -> Outcome {
+    let run = outcome::Run {
+        target: &plan.targets[index],
+        checks: &plan.checks,
+        complete: plan.filter.is_none(),
+        options: &plan.options,
+    };
+    let mut progress = |stage: &str| {
+        let _ = sender.send(Event::Stage(index, stage.to_owned()));
+    };
+    let (mut results, evidence) = catch_unwind(AssertUnwindSafe(|| outcome::of(&run, &mut progress)))
+        .map_err(|_| "the harness failed: this is a bug of Watertight".to_owned())?
+        .map_err(|error| error.to_string())?;
+    results.environment.insert("identity".into(), Fact::Known(plan.identity.clone()));
+    if let Some(filter) = &plan.filter {
+        results.environment.insert("filter".into(), Fact::Known(filter.clone()));
+    }
+    sanitise::results(&mut results);
+    Ok((results, evidence))
+}

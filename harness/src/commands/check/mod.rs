@@ -1,0 +1,106 @@
+//! `watertight check`: runs targets and prints what was found.
+
+mod choose;
+mod expect;
+mod jobs;
+mod programs;
+mod show;
+mod stages;
+
+use std::{process::ExitCode, sync::Arc};
+
+use watertight_fixtures::world::{self, Identity};
+
+use super::{
+    line::Check,
+    output::{self, say},
+};
+use crate::{catalogue::Catalogue, checks, run::Options, target::Target};
+
+/// The target with this name, or why there is none.
+pub fn target(name: &str) -> Result<Target, String> {
+    choose::target(name).map_err(|refusal| refusal.words)
+}
+
+/// What all jobs share.
+struct Plan {
+    targets: Vec<Target>,
+    checks: Vec<&'static crate::check::Check>,
+    /// The text that checks were chosen by. A run with one is never conformant.
+    filter: Option<String>,
+    options: Options,
+    identity: String,
+}
+
+/// Runs the targets; the exit status is that of the worst.
+pub fn run(line: &Check) -> ExitCode {
+    match checked(line) {
+        Ok(code) => ExitCode::from(code),
+        Err(Refusal { words, code }) => super::refuse(&words, code),
+    }
+}
+
+/// Why nothing was run.
+struct Refusal {
+    words: String,
+    code: u8,
+}
+
+impl Refusal {
+    fn usage(words: impl Into<String>) -> Self {
+        Self { words: words.into(), code: super::USAGE }
+    }
+
+    fn incomplete(words: impl Into<String>) -> Self {
+        Self { words: words.into(), code: super::INCOMPLETE }
+    }
+}
+
+fn checked(line: &Check) -> Result<u8, Refusal> {
+    let targets = line.targets.iter().map(|name| choose::target(name)).collect::<Result<Vec<_>, _>>()?;
+    let catalogue = catalogue()?;
+    let chosen = choose::checks(line.filter.as_deref())?;
+    if line.expect {
+        expect::in_date(&targets, &catalogue)?;
+    }
+    let evidence = line.evidence.as_deref().map(show::open).transpose()?;
+    programs::all_there(&targets)?;
+    // Before any thread: an ordinary user's run enters a user namespace of its own.
+    let identity = world::enter().map_err(|error| {
+        Refusal::incomplete(format!("{error}\nwatertight: nothing was run; `watertight doctor` tells what is missing"))
+    })?;
+    let program = std::env::current_exe()
+        .map_err(|error| Refusal::incomplete(format!("cannot find this program's own file: {error}")))?;
+    let plan = Arc::new(Plan {
+        targets,
+        checks: chosen,
+        filter: line.filter.clone(),
+        options: Options { program, as_root: line.as_root, soak: line.soak.get() },
+        identity: match identity {
+            Identity::Root => "root".into(),
+            Identity::User { uid } => format!("uid {uid}, in a user namespace of its own"),
+        },
+    });
+    let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence);
+    let ended = jobs::run(&plan, line.jobs.get(), &mut show).map_err(|error| {
+        Refusal::incomplete(format!("cannot prepare for signals: {error}; try again with fewer open files"))
+    })?;
+    match ended {
+        jobs::Ended::All => Ok(show.finish()),
+        jobs::Ended::Interrupted => {
+            let words = format!("interrupted: incomplete, {} judged", show.judged(plan.targets.len()));
+            drop(show);
+            say(&words);
+            // The jobs are still in their worlds, which end with this process.
+            std::process::exit(super::INCOMPLETE.into())
+        }
+    }
+}
+
+/// The requirements, which every check of this program must agree with.
+fn catalogue() -> Result<Catalogue, Refusal> {
+    let broken = |words| Refusal { words, code: super::HARNESS_ERROR };
+    let catalogue = Catalogue::load().map_err(|error| broken(error.to_string()))?;
+    catalogue.agree(&checks::all()).map_err(|problems| broken(problems.join("\nwatertight: ")))?;
+    Ok(catalogue)
+}

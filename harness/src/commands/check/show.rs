@@ -1,0 +1,249 @@
+//! What a run shows: progress on standard error, each target's document on standard output, and the exit status.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, BufWriter, IsTerminal, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::ser::PrettyFormatter;
+use watertight_reports::{evidence::Evidence, json, progress::Progress, results::Results, text};
+
+use super::{
+    Refusal, expect,
+    jobs::Outcome,
+    output::{self, say},
+    stages::{Stages, Step},
+};
+use crate::{
+    catalogue::Catalogue,
+    check::Check,
+    commands::{
+        HARNESS_ERROR, INCOMPLETE,
+        line::{self, Format},
+    },
+    target::Target,
+};
+
+/// The file that takes the evidence.
+pub struct EvidenceFile {
+    path: PathBuf,
+    file: File,
+}
+
+/// Opened before the run, so that no run is lost to a wrong name.
+pub fn open(path: &Path) -> Result<EvidenceFile, Refusal> {
+    // What it holds stays until there is something better.
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    let file = file.map_err(|error| Refusal::usage(format!("cannot write {}: {error}", path.display())))?;
+    Ok(EvidenceFile { path: path.to_owned(), file })
+}
+
+/// Collects what the jobs bring and shows it in the order in which the targets were named.
+pub struct Show<'a> {
+    line: &'a line::Check,
+    catalogue: &'a Catalogue,
+    progress: Option<Progress>,
+    stages: Option<Stages>,
+    outcomes: Vec<Option<Outcome>>,
+    shown: usize,
+    worst: u8,
+    evidence: Option<EvidenceFile>,
+}
+
+impl<'a> Show<'a> {
+    pub fn new(
+        line: &'a line::Check,
+        catalogue: &'a Catalogue,
+        targets: usize,
+        evidence: Option<EvidenceFile>,
+    ) -> Self {
+        let progress = Some(Progress::stderr(line.quiet, output::progress_width()));
+        let outcomes = (0..targets).map(|_| None).collect();
+        Self { line, catalogue, progress, stages: None, outcomes, shown: 0, worst: 0, evidence }
+    }
+
+    /// A target has reached this stage.
+    pub fn stage(&mut self, target: &Target, checks: &[&Check], message: &str) {
+        let stages = self.stages.get_or_insert_with(|| Stages::new(checks, io::stderr().is_terminal()));
+        let Some(progress) = &mut self.progress else { return };
+        match stages.reached(&target.name, message) {
+            Step::Stage(words, total) => progress.stage(&words, total),
+            Step::Launch => progress.launched(),
+        }
+    }
+
+    pub fn tick(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.tick();
+        }
+    }
+
+    /// A target is done.
+    pub fn done(&mut self, index: usize, target: &Target, outcome: Outcome) {
+        if let Some(stages) = &mut self.stages {
+            stages.ended(&target.name);
+        }
+        let code = match &outcome {
+            Ok((results, _)) => self.judge(results, target),
+            Err(error) => {
+                self.say(&format!("{}: {error}", target.name));
+                INCOMPLETE
+            }
+        };
+        self.worst = severity(self.worst, code);
+        if let (Ok((results, _)), true) = (&outcome, self.outcomes.len() > 1) {
+            self.progress_line(&format!("{}: {}", target.name, results.status_line()));
+        }
+        self.outcomes[index] = Some(outcome);
+        if self.line.format == Format::Text {
+            self.show_texts();
+        }
+    }
+
+    /// Writes what is left to write. The exit status of the whole.
+    pub fn finish(mut self) -> u8 {
+        self.progress = None;
+        if self.line.format == Format::Json {
+            let results: Vec<_> = self.found().map(|(results, _)| results.clone()).collect();
+            match (self.outcomes.len(), results.as_slice()) {
+                // Why there is none was said already.
+                (1, []) => {}
+                (1, [only]) => self.print(&json::render(only)),
+                (_, all) => self.print(&json::render_all(all)),
+            }
+        }
+        if let Some(EvidenceFile { path, file }) = self.evidence.take()
+            && let Err(error) = write(file, &self.found().map(|(_, evidence)| evidence).collect::<Vec<_>>())
+        {
+            say(&format!("cannot write {}: {error}", path.display()));
+            self.worst = severity(self.worst, HARNESS_ERROR);
+        }
+        self.worst
+    }
+
+    /// How many of the targets have results: `nothing`, `1 of 3 targets`.
+    pub fn judged(&self, of: usize) -> String {
+        match (self.found().count(), of) {
+            (0, _) => "nothing was".into(),
+            (done, of) => format!("{done} of {of} targets were"),
+        }
+    }
+
+    fn judge(&mut self, results: &Results, target: &Target) -> u8 {
+        if !self.line.expect {
+            return results.exit_code();
+        }
+        let surprises = expect::surprises(results, target);
+        for surprise in &surprises {
+            self.say(&format!("{}: not as expected: {surprise}", target.name));
+        }
+        if surprises.is_empty() {
+            let known = results.checks.iter().filter(|check| target.known_failures.contains_key(&check.id)).count();
+            self.progress_line(&format!("{}: as expected, with {known} known failures", target.name));
+        }
+        expect::exit_code(results.exit_code(), &surprises)
+    }
+
+    fn found(&self) -> impl Iterator<Item = &(Results, Evidence)> {
+        self.outcomes.iter().flatten().flatten()
+    }
+
+    /// Prints the texts of all targets that are done and whose turn it is.
+    fn show_texts(&mut self) {
+        while let Some(Some(outcome)) = self.outcomes.get(self.shown) {
+            let first = self.shown == 0;
+            self.shown += 1;
+            if let Ok((results, _)) = outcome {
+                let sentence = |id: &str| self.catalogue.requirement(id).map(|one| one.sentence.as_str());
+                let text = text::render(results, sentence, &output::style(self.line.verbose));
+                let text = if first { text } else { format!("\n{text}") };
+                if let Some(progress) = &mut self.progress {
+                    progress.erase();
+                }
+                self.print(&text);
+            }
+        }
+    }
+
+    fn print(&mut self, text: &str) {
+        if let Err(error) = output::print(text) {
+            self.say(&format!("cannot write the results: {error}"));
+            self.worst = severity(self.worst, HARNESS_ERROR);
+        }
+    }
+
+    /// Words that a quiet run says as well.
+    fn say(&mut self, words: &str) {
+        if let Some(progress) = &mut self.progress {
+            progress.erase();
+        }
+        say(&words);
+    }
+
+    fn progress_line(&mut self, words: &str) {
+        if let Some(progress) = &mut self.progress {
+            progress.say(words);
+        }
+    }
+}
+
+/// One document for one target, an array for several.
+fn write(mut file: File, evidence: &[&Evidence]) -> io::Result<()> {
+    // A pipe or a device has no length to cut.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+        file.rewind()?;
+    }
+    let mut out = BufWriter::new(file);
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, PrettyFormatter::new());
+    match evidence {
+        [only] => serde::Serialize::serialize(only, &mut serializer)?,
+        all => serde::Serialize::serialize(all, &mut serializer)?,
+    }
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
+/// Of two exit codes the one that says more: a failed MUST, a harness error, incomplete, conformant.
+fn severity(first: u8, second: u8) -> u8 {
+    let rank = |code: u8| match code {
+        1 => 3,
+        HARNESS_ERROR => 2,
+        0 => 0,
+        _ => 1,
+    };
+    if rank(second) > rank(first) { second } else { first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_codes_the_worse_one_stays() {
+        let order = [0, 3, 4, 1];
+        for (better, first) in order.iter().enumerate() {
+            for (worse, second) in order.iter().enumerate() {
+                assert_eq!(severity(*first, *second), order[better.max(worse)]);
+            }
+        }
+    }
+
+    #[test]
+    fn evidence_replaces_what_was_in_the_file() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("evidence.json");
+        std::fs::write(&path, "x".repeat(100_000)).expect("written");
+        let opened = open(&path).ok().expect("opens");
+        assert_eq!(std::fs::metadata(&path).expect("there").len(), 100_000, "until there is something better");
+        write(opened.file, &[&Evidence::default()]).expect("written");
+        let read: Evidence = serde_json::from_str(&std::fs::read_to_string(&path).expect("text")).expect("a document");
+        assert_eq!(read, Evidence::default());
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_refused_before_the_run() {
+        assert!(open(Path::new("/nonexistent/evidence.json")).is_err_and(|refusal| refusal.code == 2));
+    }
+}

@@ -1,0 +1,159 @@
+//! `watertight explain`: one requirement in full.
+
+use std::process::ExitCode;
+
+use watertight_probe::nonce::RunNonce;
+use watertight_reports::{
+    evidence::LaunchKind,
+    explain::{self, ExplainInput},
+};
+
+use super::{
+    HARNESS_ERROR, USAGE, attempt, check, doctor,
+    line::Explain,
+    nearest::{hint, nearest},
+    output,
+};
+use crate::{
+    catalogue::{Catalogue, Requirement},
+    check::{Capability, Check},
+    checks,
+    planner::{Allocator, Planner},
+    target::Target,
+};
+
+pub fn run(line: &Explain) -> ExitCode {
+    let catalogue = match Catalogue::load() {
+        Ok(catalogue) => catalogue,
+        Err(error) => return super::refuse(&error, HARNESS_ERROR),
+    };
+    let checks = checks::all();
+    let Some((requirement, check)) = find(&line.id, &catalogue, &checks) else {
+        let names = catalogue.requirements.iter().map(|one| one.id.as_str());
+        let meant = hint(&nearest(&line.id, names.chain(checks.iter().map(|check| check.slug))));
+        let words =
+            format!("there is no requirement {:?}{meant}\nwatertight: `watertight list` shows them all", line.id);
+        return super::refuse(&words, USAGE);
+    };
+    let target = match line.target.as_deref().map(check::target).transpose() {
+        Ok(target) => target,
+        Err(words) => return super::refuse(&words, USAGE),
+    };
+    let waived_by = catalogue.waived_by(&requirement.id);
+    let Some(check) = check else {
+        let reason = catalogue.unchecked.get(&requirement.id).map_or("", String::as_str);
+        let text = format!("{}\n\n  {}\n\n  No check tests it: {reason}\n", requirement.id, requirement.sentence);
+        return super::show(&text, 0);
+    };
+    let says = target.as_ref().map(|target| (target.name.as_str(), says(target, &requirement.id, waived_by)));
+    let waivers = waived_by.iter().map(|capability| name(*capability)).collect::<Vec<_>>().join(" and ");
+    let input = ExplainInput {
+        id: &requirement.id,
+        slug: check.slug,
+        level: requirement.level,
+        subject: requirement.subject,
+        sentence: &requirement.sentence,
+        paragraph: &requirement.about,
+        attempts: attempts(check),
+        control: check.control,
+        mutants: check.mutants.iter().map(|mutant| (*mutant).to_owned()).collect(),
+        waived_by: (!waived_by.is_empty()).then_some(waivers.as_str()),
+        target: says,
+        last: None,
+    };
+    super::show(&explain::render(&input, &output::style(false)), 0)
+}
+
+/// The requirement with this id, or whose check has this slug; case does not matter.
+fn find<'a>(
+    id: &str,
+    catalogue: &'a Catalogue,
+    checks: &[&'static Check],
+) -> Option<(&'a Requirement, Option<&'static Check>)> {
+    let same = |other: &str| other.eq_ignore_ascii_case(id.trim());
+    let check = checks.iter().copied().find(|check| same(check.id) || same(check.slug));
+    let requirement = match check {
+        Some(check) => catalogue.requirement(check.id),
+        None => catalogue.requirements.iter().find(|requirement| same(&requirement.id)),
+    };
+    Some((requirement?, check))
+}
+
+/// Every attempt of the check with what it does, and the launches of its own.
+fn attempts(check: &Check) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = vec![];
+    for (kind, suffix) in [(LaunchKind::Target, ""), (LaunchKind::NoInstance, " (no instance configured)")] {
+        let layout = doctor::layout(true);
+        let run = RunNonce::from_bytes([0; 32]);
+        for item in Planner::plan(check, "explain", kind, &layout, &run, &mut Allocator::default()) {
+            if item.launches.contains(&kind) && !all.iter().any(|(name, _)| *name == item.name) {
+                all.push((item.name, format!("{}{suffix}", attempt::words(&item.attempt))));
+            }
+        }
+    }
+    all.extend(check.scenarios.iter().map(|scenario| (scenario.id(), attempt::scenario(*scenario))));
+    all
+}
+
+/// What a manifest says about one requirement.
+fn says(target: &Target, id: &str, waived_by: &[Capability]) -> Vec<String> {
+    let mut lines = vec![format!("{} Route: {}.", target.summary, target.route.name())];
+    let absent: Vec<String> = waived_by
+        .iter()
+        .filter_map(|capability| Some(format!("`{}` ({})", name(*capability), target.absent.get(capability)?)))
+        .collect();
+    // A requirement about several routes is judged on those that are there.
+    lines.push(if !waived_by.is_empty() && absent.len() == waived_by.len() {
+        format!("It declares {} absent: this requirement is not applicable to it.", absent.join(" and "))
+    } else {
+        "This requirement applies to it.".into()
+    });
+    lines.push(match target.known_failures.get(id) {
+        Some(known) => format!("It is a known failure: {}, until {}.", known.report, known.expires),
+        None => "It is no known failure.".into(),
+    });
+    lines.push(format!("`watertight check {} --filter {id}` tries it.", target.name));
+    lines
+}
+
+fn name(capability: Capability) -> &'static str {
+    match capability {
+        Capability::Provider => "provider",
+        Capability::Instance => "instance",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_can_be_explained_by_id_and_slug_in_any_case() {
+        let (catalogue, checks) = (Catalogue::load().expect("a catalogue"), checks::all());
+        for check in &checks {
+            for name in [check.id.to_lowercase(), check.slug.to_uppercase()] {
+                let found = find(&name, &catalogue, &checks).expect("known");
+                assert_eq!((found.0.id.as_str(), found.1.map(|one| one.slug)), (check.id, Some(check.slug)));
+            }
+        }
+        assert!(find("EGRESS-999", &catalogue, &checks).is_none());
+    }
+
+    #[test]
+    fn every_check_has_attempts_in_words() {
+        for check in checks::all() {
+            let attempts = attempts(check);
+            assert!(!attempts.is_empty() || check.witnessed, "{}", check.id);
+            assert!(attempts.iter().all(|(_, words)| words.len() > 10), "{attempts:?}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_tells_waivers_and_known_failures() {
+        let mut target = Target::load("bubblewrap").expect("a manifest");
+        target.absent.insert(Capability::Instance, "it has one route".into());
+        let lines = says(&target, "ROUTE-2", Some(Capability::Instance)).join("\n");
+        assert!(lines.contains("declares `instance` absent (it has one route)"), "{lines}");
+        assert!(lines.contains("no known failure"), "{lines}");
+    }
+}

@@ -1,0 +1,45 @@
+//! `watertight list`: the requirements, or the targets.
+
+use std::process::ExitCode;
+
+use watertight_reports::list::{self, Row, TargetRow};
+
+use super::{HARNESS_ERROR, line::List, output};
+use crate::{catalogue::Catalogue, checks, target::Target};
+
+pub fn run(line: &List) -> ExitCode {
+    let style = output::style(line.verbose);
+    let document = if line.targets {
+        targets().map(|rows| if line.json { list::targets_json(&rows) } else { list::targets_text(&rows, &style) })
+    } else {
+        requirements().map(|rows| if line.json { list::json(&rows) } else { list::text(&rows, &style) })
+    };
+    match document {
+        Ok(document) => super::show(&document, 0),
+        Err(words) => super::refuse(&words, HARNESS_ERROR),
+    }
+}
+
+fn requirements() -> Result<Vec<Row>, String> {
+    let checks = checks::all();
+    let row = |requirement: crate::catalogue::Requirement| {
+        let check = checks.iter().find(|check| check.id == requirement.id);
+        Row {
+            level: requirement.level,
+            subject: requirement.subject,
+            slug: check.map_or("not checked", |check| check.slug).into(),
+            sentence: requirement.sentence,
+            id: requirement.id,
+        }
+    };
+    Ok(Catalogue::load().map_err(|error| error.to_string())?.requirements.into_iter().map(row).collect())
+}
+
+fn targets() -> Result<Vec<TargetRow>, String> {
+    let row = |name: &str| {
+        let target = Target::load(name).map_err(|error| error.to_string())?;
+        let route = target.route.name().into();
+        Ok(TargetRow { name: target.name, route, summary: target.summary, double: target.double })
+    };
+    Target::names().map(row).collect()
+}

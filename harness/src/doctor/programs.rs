@@ -1,0 +1,93 @@
+//! Programs that targets need, and what versions they have.
+
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use watertight_probe::wire;
+use watertight_reports::doctor::{Finding, Group, State};
+
+use crate::target::Target;
+
+/// Where launches in a world look for programs; the machine's directories are there as well.
+pub const PATH: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Programs of this target that are not there, each with its package.
+pub fn missing(target: &Target) -> Vec<(&str, &str)> {
+    let programs = target.programs.iter().map(|(program, package)| (program.as_str(), package.as_str()));
+    programs.filter(|(program, _)| find(program).is_none()).collect()
+}
+
+/// Where launches find this program.
+pub fn find(program: &str) -> Option<PathBuf> {
+    let executable = |path: &Path| {
+        path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    };
+    PATH.iter().map(|directory| Path::new(directory).join(program)).find(|path| executable(path))
+}
+
+/// Each sandbox that can be checked, and the version of it that is here.
+pub fn findings(program: &Path) -> Vec<Finding> {
+    let targets = Target::names().filter_map(|name| Target::load(name).ok()).filter(|target| !target.double);
+    targets.map(|target| finding(&target, program)).collect()
+}
+
+fn finding(target: &Target, program: &Path) -> Finding {
+    let missing = missing(target);
+    let (state, detail, remedy) = if missing.is_empty() {
+        (State::Ok, version(target, program), None)
+    } else {
+        let (programs, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+        let detail = format!("not in {}: {}", PATH.join(":"), programs.join(", "));
+        (State::Missing, detail, Some(format!("apt-get install {}", packages.join(" "))))
+    };
+    let (id, title) = (target.name.clone(), target.name.clone());
+    Finding { id, title, group: Group::Targets, state, detail, remedy }
+}
+
+fn version(target: &Target, program: &Path) -> String {
+    let own = program.display().to_string();
+    let words: Vec<String> = target.version.iter().map(|word| word.replace("{watertight}", &own)).collect();
+    let Some((program, arguments)) = words.split_first() else { return "no version is known".into() };
+    let output = Command::new(program).args(arguments).env("PATH", PATH.join(":")).stdin(Stdio::null()).output();
+    match output {
+        Ok(output) => wire::escape(output.stdout.split(|byte| *byte == b'\n').next().unwrap_or_default(), 100),
+        Err(error) => format!("its version cannot be asked: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needing(programs: &[(&str, &str)]) -> Target {
+        let mut target = Target::load("bubblewrap").expect("a manifest");
+        target.programs = programs.iter().map(|(program, package)| ((*program).into(), (*package).into())).collect();
+        target
+    }
+
+    #[test]
+    fn a_directory_or_a_plain_file_is_no_program() {
+        assert!(find("sh").is_some());
+        assert_eq!(find(""), None);
+        assert_eq!(find("../../etc/passwd"), None);
+    }
+
+    #[test]
+    fn a_missing_program_is_named_with_the_command_that_installs_it() {
+        let target = needing(&[("no-such-program", "some-package"), ("sh", "dash")]);
+        assert_eq!(missing(&target), [("no-such-program", "some-package")]);
+        let finding = finding(&target, Path::new("/nonexistent"));
+        assert_eq!((finding.state, finding.remedy.as_deref()), (State::Missing, Some("apt-get install some-package")));
+    }
+
+    #[test]
+    fn a_program_that_is_there_is_asked_for_its_version() {
+        let mut target = needing(&[("sh", "dash")]);
+        target.version = ["sh", "-c", "echo some version; echo more"].map(String::from).to_vec();
+        let finding = finding(&target, Path::new("/nonexistent"));
+        assert_eq!((finding.state, finding.detail.as_str()), (State::Ok, "some version"));
+    }
+}

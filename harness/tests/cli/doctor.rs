@@ -1,0 +1,89 @@
+//! `doctor`: what it tries, and that it agrees with what `check` can do.
+
+use super::support::{identities, json, run_as};
+
+const NEEDED: [&str; 10] = [
+    "user-namespaces",
+    "network-namespaces",
+    "veth",
+    "proc",
+    "sysfs",
+    "packet-capture",
+    "seccomp",
+    "nft-socket",
+    "nft-tproxy",
+    "world",
+];
+
+#[test]
+fn everything_that_a_run_needs_is_tried_and_there() {
+    for user in identities() {
+        let ended = run_as(user, &["doctor", "--json"]);
+        let document = json(&ended.stdout);
+        assert_eq!((ended.code, document["can_check"].as_bool()), (Some(0), Some(true)), "{document:#}");
+        let findings = document["findings"].as_array().expect("an array");
+        let needed: Vec<_> = findings.iter().filter(|one| one["group"] == "needed").collect();
+        assert_eq!(needed.iter().map(|one| &one["id"]).collect::<Vec<_>>(), NEEDED);
+        assert!(needed.iter().all(|one| one["state"] == "ok"), "{needed:#?}");
+        let ids: Vec<_> = findings.iter().filter_map(|one| one["id"].as_str()).collect();
+        for id in [
+            "landlock",
+            "tun",
+            "vsock",
+            "mptcp",
+            "sctp",
+            "dccp",
+            "udp-lite",
+            "io-uring",
+            "tiocsti",
+            "overlay",
+            "cgroup2",
+            "reference",
+            "bubblewrap",
+        ] {
+            assert!(ids.contains(&id), "{id}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_comes_with_what_would_change_it() {
+    for user in identities() {
+        let document = json(&run_as(user, &["doctor", "--json"]).stdout);
+        for one in document["findings"].as_array().expect("an array") {
+            assert_eq!(one["state"] == "ok", one["remedy"].is_null(), "{one:#}");
+            assert!(one["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{one:#}");
+        }
+    }
+}
+
+#[test]
+fn the_attempts_that_it_calls_untestable_are_those_that_a_run_calls_so() {
+    for user in identities() {
+        let doctor = json(&run_as(user, &["doctor", "--json"]).stdout);
+        let causes = doctor["untestable"].as_array().expect("an array");
+        let attempts = causes.iter().flat_map(|cause| cause["attempts"].as_array().expect("an array"));
+        let mut told: Vec<_> = attempts.filter_map(|one| one.as_str().map(str::to_owned)).collect();
+        let mut found = vec![];
+        // The checks that have such attempts on some kernels and for some users.
+        for filter in ["egress::other_transports", "egress::raw_packets", "priv::"] {
+            let arguments = ["check", "reference", "--filter", filter, "--format", "json", "--quiet"];
+            let results = json(&run_as(user, &arguments).stdout);
+            let untestable = results["untestable"].as_array().expect("an array").clone();
+            found.extend(untestable.iter().filter_map(|one| one.as_str().map(str::to_owned)));
+        }
+        told.sort();
+        found.sort();
+        assert_eq!(told, found);
+    }
+}
+
+#[test]
+fn it_fits_the_width_and_says_first_whether_a_run_is_possible() {
+    for user in identities() {
+        let ended = run_as(user, &["doctor"]);
+        assert!(ended.stdout.starts_with("ready: `watertight check` can run here\n"), "{}", ended.stdout);
+        assert!(ended.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ended.stdout);
+        assert_eq!(ended.stderr, "");
+    }
+}

@@ -1,0 +1,9 @@
+//! The command line as its users meet it: texts, exit statuses, refusals, and what it leaves behind.
+
+mod check;
+mod doctor;
+mod help;
+mod interrupt;
+mod refusals;
+mod show;
+mod support;
