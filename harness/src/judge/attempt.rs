@@ -120,7 +120,9 @@ fn problem(control: Control<'_>, evidence: Evidenced<'_>) -> Option<Judged> {
     match (reach::of(record, evidence.banners), evidence.shows) {
         (Reach::Outside, _) | (Reach::Inside(_), Shows::Inside) => return None,
         (Reach::Banner, Shows::Outside) => {
-            return Some(Judged::Error("a control read a canary's secret that no ledger has: the fixture's fault".into()));
+            return Some(Judged::Error(
+                "a control read a canary's secret that no ledger has: the fixture's fault".into(),
+            ));
         }
         (Reach::Foreign, _) => {
             return Some(Judged::Error("a control's report is of another kind than the attempt".into()));

@@ -28,11 +28,7 @@ pub fn verdict(check: &Check, evidence: &Evidence) -> Verdict {
 }
 
 /// Each attempt had this exchange, and this was seen of it outside.
-fn exchanged(
-    check: &Check,
-    of: impl Fn(&str) -> Exchange,
-    seen: impl Fn(&str) -> Vec<Sighting>,
-) -> Evidence {
+fn exchanged(check: &Check, of: impl Fn(&str) -> Exchange, seen: impl Fn(&str) -> Vec<Sighting>) -> Evidence {
     let mut evidence = run(check, |_, item: &Item| Some(had(item, of(&item.name), seen(&item.name))));
     evidence.secrets.insert("provider-key".into(), KEY.into());
     target(&mut evidence).outside.insert("bearer".into(), "the-bearer".into());
