@@ -105,9 +105,9 @@ fn controls(evidence: Evidenced<'_>) -> Option<Judged> {
     if problems.len() == evidence.controls.len() && problems.iter().all(unsupported) {
         return problems.into_iter().next();
     }
-    problems.into_iter().find_map(|problem| match problem {
-        Judged::Untestable(why) => Some(Judged::Undecided(format!("one control could not make it: {why}"))),
-        problem => Some(problem),
+    problems.into_iter().next().map(|problem| match problem {
+        Judged::Untestable(why) => Judged::Undecided(format!("one control could not make it: {why}")),
+        problem => problem,
     })
 }
 
