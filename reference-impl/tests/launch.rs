@@ -3,6 +3,7 @@
 //! The test binary is its own launcher (`helper run`), bridge (`helper bridge`) and workload (`helper inside`).
 
 mod launch {
+    pub mod beside;
     pub mod bridge;
     pub mod defences;
     pub mod helper;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         launch::lifetime::trials(),
         launch::refusals::trials(),
         launch::bridge::trials(),
+        launch::beside::trials(),
     ]
     .into_iter()
     .flatten()

@@ -204,6 +204,14 @@ impl Launch {
 }
 
 impl Evidence {
+    /// Adds what was recorded in another world of the same run, with the same secrets.
+    pub fn join(&mut self, other: Self) {
+        self.launches.extend(other.launches);
+        self.gaps.extend(other.gaps);
+        self.unattributed.count += other.unattributed.count;
+        self.unattributed.first.extend(other.unattributed.first);
+    }
+
     /// The launches of one kind, in order.
     pub fn of_kind(&self, kind: LaunchKind) -> impl Iterator<Item = &Launch> {
         self.launches.iter().filter(move |launch| launch.kind == kind)

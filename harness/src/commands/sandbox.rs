@@ -1,20 +1,17 @@
 //! `watertight run` and `watertight relay`: the reference sandbox, and its relays alone.
 
-use std::{path::Path, process::ExitCode};
+use std::{mem::ManuallyDrop, process::ExitCode};
 
 use watertight_reference::{
     guards::AllUp,
-    launch::{self, LaunchSpec, RelayInputs},
-    relay::{Service, Serving},
+    launch::{self, LaunchSpec},
+    relay::{Service, ServiceError, Serving},
 };
 
 use super::{
     line::{Relay, Routes, Run},
     output,
 };
-
-/// Exit status of a launcher that stopped, apart from every status of the command it was to start (as env(1) has it).
-const STOPPED: u8 = 125;
 
 /// Runs a command confined.
 pub fn run(options: Run) -> ExitCode {
@@ -27,19 +24,13 @@ pub fn run(options: Run) -> ExitCode {
         pass_environment: options.env,
         ..routes(options.routes)
     };
-    if let Some(words) = refused(&spec) {
-        return super::refuse(&words, STOPPED);
-    }
-    finish(launch::run::<AllUp, _, _, _>(&spec, relays(&spec)))
+    finish(launch::run::<AllUp, _, _, _>(&spec, start_relays))
 }
 
 /// Runs a command beside the relays.
 pub fn relay(options: Relay) -> ExitCode {
     let spec = LaunchSpec { argv: options.command, ..routes(options.routes) };
-    if let Some(words) = refused(&spec) {
-        return super::refuse(&words, STOPPED);
-    }
-    finish(launch::beside_relays::<AllUp, _, _, _>(&spec, &options.sockets, relays(&spec)))
+    finish(launch::beside_relays::<AllUp, _, _, _>(&spec, &options.sockets, start_relays))
 }
 
 fn routes(routes: Routes) -> LaunchSpec {
@@ -51,27 +42,54 @@ fn routes(routes: Routes) -> LaunchSpec {
     }
 }
 
-/// Why this key file is not taken: a link shows neither where the key lies nor who can change that.
-fn refused(spec: &LaunchSpec) -> Option<String> {
-    let path: &Path = &spec.key_file;
-    let target = path.read_link().ok()?;
-    let target = path.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
-    Some(format!(
-        "the provider key file {path:?} cannot be used: it is a symbolic link; name the file itself, {target:?}"
-    ))
-}
-
-fn relays(spec: &LaunchSpec) -> impl FnOnce(RelayInputs) -> Result<Serving, String> + use<> {
-    let (provider, instance) = (spec.provider.clone(), spec.instance.clone());
-    move |inputs| {
-        let service = Service::of(&provider, instance.as_deref(), inputs).map_err(|error| error.to_string())?;
-        service.start::<AllUp>(|line| output::say(&line)).map_err(|error| error.to_string())
-    }
+/// The relays end with this process, which has nothing else to do once the command has ended: the kernel closes what they
+/// have open sooner than their thread could be asked to.
+fn start_relays(service: Service) -> Result<ManuallyDrop<Serving>, ServiceError> {
+    service.start::<AllUp>(|line| output::say(&line)).map(ManuallyDrop::new)
 }
 
 fn finish(result: Result<i32, launch::LaunchError>) -> ExitCode {
     match result {
         Ok(status) => ExitCode::from(status as u8),
         Err(error) => super::refuse(&error, error.exit_status() as u8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Parser, error::ErrorKind};
+
+    use super::super::line::Line;
+
+    fn refusal(options: &[&str]) -> Option<ErrorKind> {
+        let routes = ["watertight", "run", "--provider", "http://h", "--provider-key-file", "key"];
+        let line = routes.iter().chain(options).chain(&["--", "/bin/true"]);
+        Line::try_parse_from(line).err().map(|error| error.kind())
+    }
+
+    #[test]
+    fn nothing_on_the_command_line_opens_the_network_or_passes_unknown() {
+        assert_eq!(refusal(&[]), None);
+        for options in [
+            &["--network", "shared"][..],
+            &["--network=shared"],
+            &["--network=host"],
+            &["--share-net"],
+            &["--no-sandbox"],
+            &["--privileged"],
+            &["--unknown"],
+            &["-x"],
+        ] {
+            assert_eq!(refusal(options), Some(ErrorKind::UnknownArgument), "{options:?}");
+        }
+        // A word before `--` is no command.
+        assert_eq!(refusal(&["stray"]), Some(ErrorKind::UnknownArgument));
+    }
+
+    #[test]
+    fn options_are_not_abbreviated() {
+        for options in [&["--prov", "http://other"][..], &["--rea", "/"], &["--work", "/"]] {
+            assert_eq!(refusal(options), Some(ErrorKind::UnknownArgument), "{options:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! One run against one target: controls, the target, controls again, then the launches that checks ask for by themselves.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{collections::BTreeSet, path::PathBuf, sync::mpsc, thread};
 
 use watertight_fixtures::world::{PROGRAMS, SpawnError, WORKSPACE};
 use watertight_probe::{
@@ -18,7 +18,7 @@ use crate::{
     check::Check,
     planner::{Allocator, Layout},
     scenario::Scenario,
-    site::{LINKED_KEY, OPEN_KEY, Site, SiteError, WORKSPACE_KEY, address},
+    site::{LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
     target::{Target, TargetError, Words},
 };
 
@@ -62,6 +62,9 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Runs `checks` against `target`. `progress` is told what is being done, in a few words.
+    ///
+    /// Launches that checks make by themselves, to end them in some way or to withhold something, go on beside the others
+    /// in a world of their own: most of the time they wait.
     pub fn run(
         target: &'a Target,
         checks: &'a [&'static Check],
@@ -69,17 +72,50 @@ impl<'a> Session<'a> {
         progress: &'a mut dyn FnMut(&str),
     ) -> Result<(Evidence, Layout), RunError> {
         progress("making the world");
-        let mut site = Site::up(&options.program)?;
+        let secrets = Secrets::new().map_err(SiteError::Random)?;
+        let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();
+        let (tell, told) = mpsc::channel();
+        let beside = secrets.clone();
+        thread::scope(|scope| {
+            let apart = scope.spawn(move || {
+                let mut progress = |stage: &str| {
+                    // Nobody listens any more when the other launches could not be made.
+                    let _ = tell.send(stage.to_owned());
+                };
+                if scenarios.is_empty() {
+                    return Ok(None);
+                }
+                let mut session = Session::new(target, checks, options, beside, &mut progress)?;
+                session.scenarios(&scenarios)?;
+                session.finish().map(|(evidence, _)| Some(evidence))
+            });
+            let mut session = Session::new(target, checks, options, secrets, &mut *progress)?;
+            session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
+            session.main()?;
+            session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
+            let (mut evidence, layout) = session.finish()?;
+            told.iter().for_each(|stage| progress(&stage));
+            if let Some(apart) = apart.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))? {
+                evidence.join(apart);
+            }
+            progress("judging");
+            Ok((evidence, layout))
+        })
+    }
+
+    fn new(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+        secrets: Secrets,
+        progress: &'a mut dyn FnMut(&str),
+    ) -> Result<Self, RunError> {
+        let mut site = Site::up(&options.program, secrets)?;
         site.bearer_variable = target.bearer_variable.clone();
         let mut layout = site.layout()?;
         layout.absent = target.absent.keys().copied().collect();
         let allocator = Allocator::default();
-        let mut session = Self { target, options, site, layout, launches: vec![], allocator, checks, progress };
-        session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
-        session.main()?;
-        session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
-        session.scenarios()?;
-        session.finish()
+        Ok(Self { target, options, site, layout, launches: vec![], allocator, checks, progress })
     }
 
     fn controls(&mut self, when: &str, user: LaunchKind, root: LaunchKind) -> Result<(), RunError> {
@@ -134,11 +170,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn scenarios(&mut self) -> Result<(), RunError> {
-        let wanted: BTreeSet<Scenario> = self.checks.iter().flat_map(|check| check.scenarios).copied().collect();
+    fn scenarios(&mut self, wanted: &BTreeSet<Scenario>) -> Result<(), RunError> {
         for scenario in wanted {
             (self.progress)(&scenario.id());
-            let launch = self.scenario(scenario)?;
+            let launch = self.scenario(*scenario)?;
             self.launches.push(launch);
         }
         Ok(())
@@ -239,7 +274,6 @@ impl<'a> Session<'a> {
 
     /// Takes the site down and gives everything that was seen outside to its attempt.
     fn finish(self) -> Result<(Evidence, Layout), RunError> {
-        (self.progress)("judging");
         let Self { target, site, layout, mut launches, .. } = self;
         let mut banners: Vec<String> = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
         banners.push(site.secrets.marker_digest());

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use watertight_probe::{nonce::RunNonce, plan::Needle};
 
 /// Everything secret in one run. All of it is made up for the run and worthless after it.
+#[derive(Clone)]
 pub struct Secrets {
     pub run: RunNonce,
     /// What the provider takes.

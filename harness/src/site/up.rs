@@ -58,12 +58,11 @@ pub enum SiteError {
 
 impl Site {
     /// Makes the world and starts every fixture that all launches share.
-    pub fn up(program: &Path) -> Result<Self, SiteError> {
+    pub fn up(program: &Path, secrets: Secrets) -> Result<Self, SiteError> {
         let began = Instant::now();
         let mut config = Config::new(program);
         config.etc.push(("hosts".into(), address::hosts()));
         let world = World::up(&config)?;
-        let secrets = Secrets::new().map_err(SiteError::Random)?;
         let capture = Capture::start(&world, began)?;
         let servers = Servers::new(Ledger::new(began), Zone::default())?;
         serve_internet(&world, &servers, &secrets)?;

@@ -72,7 +72,8 @@ pub fn main<G: Guards>(
         }
         Forked::Parent(pid) => Pid::from_raw(pid),
     };
-    let supervisor = Supervisor { command, signals, lifeline: None, bridge: Bridge::<G>::new(ports) };
+    let supervisor =
+        Supervisor { command, leads_session: false, signals, lifeline: None, bridge: Bridge::<G>::new(ports) };
     match supervisor.run().map_err(system("wait for events"))? {
         End::Command(status) => Ok(status),
         End::Owner => unreachable!("a stand-alone bridge has no lifeline"),

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
 
 use libc::{POLLHUP, POLLIN, pollfd};
-use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
@@ -15,8 +15,17 @@ use crate::guards::Guards;
 use crate::sys::process::poll;
 
 /// The signals that a supervisor passes on to its command.
-pub(crate) const FORWARDED: [Signal; 6] =
-    [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR1, Signal::SIGUSR2];
+pub(crate) const FORWARDED: [Signal; 7] = [
+    Signal::SIGTERM,
+    Signal::SIGINT,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGWINCH,
+];
+/// Those that a terminal sends to all processes in its foreground.
+const OF_TERMINAL: [Signal; 4] = [Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGWINCH];
 
 /// Why supervision ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +47,8 @@ pub(crate) fn block_signals() -> nix::Result<SignalFd> {
 /// The one loop of init and of the stand-alone bridge.
 pub(crate) struct Supervisor<G> {
     pub command: Pid,
+    /// The command leads a session of its own, which no terminal sends signals to.
+    pub leads_session: bool,
     pub signals: SignalFd,
     /// A pipe whose other end closes when the owner ends, however it ends.
     pub lifeline: Option<OwnedFd>,
@@ -74,8 +85,9 @@ impl<G: Guards> Supervisor<G> {
                     return Ok(Some(status));
                 }
             } else if G::forwards_signals() {
+                let group = self.leads_session && OF_TERMINAL.contains(&signal);
                 // The command may have ended a moment ago; that is reported by SIGCHLD.
-                kill(self.command, signal).ok();
+                if group { killpg(self.command, signal) } else { kill(self.command, signal) }.ok();
             }
         }
         Ok(None)

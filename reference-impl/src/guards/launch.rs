@@ -179,6 +179,10 @@ pub trait LaunchGuards: Send + Sync + 'static {
     fn hides_key_file() -> bool {
         true
     }
+    /// Pathname sockets that listen in directories which stay visible: a read-only mount does not stop `connect`.
+    fn hides_host_sockets() -> bool {
+        true
+    }
 
     // The launcher and init
     /// The key is read when the sandbox's memory is already a copy of its own.
@@ -206,10 +210,6 @@ pub trait LaunchGuards: Send + Sync + 'static {
     }
     fn forwards_signals() -> bool {
         true
-    }
-    /// Mode of the relay sockets from the moment that they exist.
-    fn socket_mode() -> u32 {
-        0o600
     }
     fn socket_directory_mode() -> u32 {
         0o700

@@ -10,7 +10,12 @@ use crate::relay::{
 pub trait RelayGuards: Send + Sync + 'static {
     // The socket.
 
-    /// The socket's mode is narrowed before it has a name.
+    /// The socket's mode.
+    fn socket_mode() -> u32 {
+        0o600
+    }
+
+    /// It is set before the socket has a name, not once it listens.
     fn narrows_socket_before_bind() -> bool {
         true
     }

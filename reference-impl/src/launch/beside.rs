@@ -11,24 +11,23 @@ use std::path::Path;
 
 use libc::{POLLIN, pollfd};
 use nix::fcntl::OFlag;
-use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::signalfd::SignalFd;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, fchdir, getegid, geteuid, getpid, getppid, pipe2, read};
+use nix::unistd::{Pid, fchdir, geteuid, getpid, getppid, pipe2, read};
 
-use super::endpoints::{check_instance, provider_base_path};
 use super::error::{LaunchError, Step};
 use super::exec::exec_command;
 use super::identity::Identity;
-use super::key::KeyFile;
 use super::launcher::fresh_bearer;
 use super::outer::{Sockets, enter_own_namespaces};
-use super::spec::{LaunchSpec, RelayInputs};
+use super::spec::LaunchSpec;
 use crate::bridge::{INSTANCE_PORT, PROVIDER_PORT, block_signals};
 use crate::guards::Guards;
+use crate::relay::{KeyFile, Owner, Service, Trust};
+use crate::sys::mount::{Attributes, set_attributes};
 use crate::sys::process::{Forked, exit_now, fork, poll, reset_signals};
 
 /// Runs a command beside the relays and returns its exit status: its own, or 128 + n where signal n ended it.
@@ -38,29 +37,34 @@ use crate::sys::process::{Forked, exit_now, fork, poll, reset_signals};
 pub fn beside_relays<G, R, K, E>(spec: &LaunchSpec, directory: &Path, start_relays: R) -> Result<i32, LaunchError>
 where
     G: Guards,
-    R: FnOnce(RelayInputs) -> Result<K, E>,
+    R: FnOnce(Service) -> Result<K, E>,
     E: Display,
 {
     if spec.argv.is_empty() {
         return Err(LaunchError::NoCommand);
     }
-    let base_path = provider_base_path(&spec.provider)?;
-    spec.instance.as_deref().map_or(Ok(()), check_instance)?;
-    let key = KeyFile::open(&spec.key_file)?.read()?;
+    let routes = spec.routes()?;
+    // Root that names nobody stays root.
+    let identity = match spec.user.as_deref() {
+        None if geteuid().is_root() => None,
+        user => Some(Identity::choose::<G>(user)?),
+    };
+    let key_file = KeyFile::open(&spec.key_file, Owner::of(identity.as_ref().map_or(0, |identity| identity.uid)))?;
     let bearer = fresh_bearer()?;
     let argv: Vec<CString> = spec.argv.iter().cloned().map(c_string).collect::<Result<_, _>>()?;
-    let environment = environment(&base_path, bearer.expose(), spec.instance.is_some())?;
+    let environment = environment(routes.provider.path(), bearer.expose(), routes.instance.is_some())?;
 
     let here = std::fs::File::open(".").step("open the working directory")?;
-    if geteuid().is_root() {
-        unshare(CloneFlags::CLONE_NEWNS).step("make a mount namespace")?;
-        let none = None::<&str>;
-        mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).step("make the mounts private")?;
-    } else {
-        let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
-        enter_own_namespaces(&Identity { uid, gid, name: None, home: None, changes: false })?;
+    match &identity {
+        None => unshare(CloneFlags::CLONE_NEWNS).step("make a mount namespace")?,
+        Some(identity) => {
+            identity.assume::<G>()?;
+            enter_own_namespaces(identity)?;
+        }
     }
-    let sockets = Sockets::listen::<G>(spec.instance.is_some())?;
+    let private = Attributes { private: true, ..Attributes::default() };
+    set_attributes(Path::new("/"), private, true).step_or("make mounts private", "; Linux 5.12 or newer is needed")?;
+    let sockets = Sockets::listen::<G>(routes.instance.is_some())?;
     sockets.attach_at(directory)?;
     fchdir(&here).step("return to the working directory")?;
     let signals = block_signals().step("read signals from a descriptor")?;
@@ -74,9 +78,15 @@ where
         Forked::Parent(pid) => Pid::from_raw(pid),
     };
     drop(gate);
-    let inputs = RelayInputs { provider_listener: sockets.provider, instance_listener: sockets.instance, key, bearer };
+    let service = Service {
+        provider: (routes.provider, sockets.provider),
+        instance: routes.instance.zip(sockets.instance),
+        key: key_file.read()?,
+        bearer,
+        trust: Trust::public(),
+    };
     // On failure the gate closes, and the command is never executed.
-    let relays = start_relays(inputs).map_err(|error| LaunchError::Relays(error.to_string()))?;
+    let relays = start_relays(service).map_err(|error| LaunchError::Relays(error.to_string()))?;
     nix::unistd::write(&keeper, b"!").step("start the command")?;
     drop(keeper);
     let status = wait(command, &signals);

@@ -43,17 +43,6 @@ pub(crate) fn exposures(spec: &LaunchSpec, homes: &[PathBuf]) -> Result<(PathBuf
     Ok((workspace, all))
 }
 
-/// The key must not lie where the command may rename directories or write.
-pub(crate) fn check_key_is_apart(key: &Path, exposures: &[Exposure]) -> Result<(), LaunchError> {
-    match exposures.iter().find(|exposure| exposure.writable && key.starts_with(&exposure.path)) {
-        None => Ok(()),
-        Some(exposure) => {
-            let reason = format!("the command may write to {}; keep the key elsewhere", exposure.path.display());
-            Err(LaunchError::KeyFile { path: key.to_owned(), reason })
-        }
-    }
-}
-
 /// The command line, if its program is there and this user may execute it.
 pub(crate) fn command(
     argv: &[OsString],
@@ -146,13 +135,6 @@ mod tests {
         let (_, all) = exposures(&spec, &[]).expect("accepted");
         let depths: Vec<usize> = all.iter().map(|exposure| exposure.path.components().count()).collect();
         assert!(depths.is_sorted(), "{depths:?}");
-    }
-
-    #[test]
-    fn the_key_is_not_kept_where_the_command_writes() {
-        let exposures = [Exposure { option: "--rw", path: "/srv/w".into(), writable: true }];
-        check_key_is_apart(Path::new("/srv/w/key"), &exposures).expect_err("refused");
-        check_key_is_apart(Path::new("/srv/key"), &exposures).expect("accepted");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::guards::Guards;
+use crate::relay::{KeyFileError, ListenError, OriginError};
 
 /// Why a command was not executed.
 #[derive(Debug, thiserror::Error)]
@@ -18,10 +19,13 @@ pub enum LaunchError {
     ZeroByte(String),
     #[error("no provider: give its base URL with --provider")]
     NoProvider,
-    #[error("{option} {url:?} cannot be used: {reason}")]
-    Url { option: &'static str, url: String, reason: &'static str },
-    #[error("the provider key file {path:?} cannot be used: {reason}")]
-    KeyFile { path: PathBuf, reason: String },
+    /// The URL itself is not shown: it may hold a password.
+    #[error("{option} cannot be used: {part}")]
+    Url { option: &'static str, part: OriginError },
+    #[error(transparent)]
+    KeyFile(#[from] KeyFileError),
+    #[error(transparent)]
+    Listen(#[from] ListenError),
     #[error("{option} {path:?} cannot be used: {reason}")]
     Path { option: &'static str, path: PathBuf, reason: String },
     #[error("standard input, output or error is a directory, which would lead out of the sandbox; redirect it")]

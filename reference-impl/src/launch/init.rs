@@ -83,10 +83,14 @@ fn run<G: Guards>(blueprint: &Blueprint, sockets: OwnedFd, lifeline: OwnedFd) ->
     if !wait_for_go(&lifeline)? {
         return Ok(END_WITH_LAUNCHER);
     }
-    nix::unistd::write(&opener, b"!").step("start the workload")?;
-    drop(opener);
+    match nix::unistd::write(&opener, b"!") {
+        // The workload's process has ended and said why; its status tells.
+        Ok(_) | Err(nix::Error::EPIPE) => drop(opener),
+        Err(error) => return Err(error).step("start the workload"),
+    }
     let lifeline = G::init_ends_with_launcher().then_some(lifeline);
-    let supervisor = Supervisor { command, signals, lifeline, bridge: Bridge::<G>::new(ports) };
+    let leads_session = G::starts_new_session();
+    let supervisor = Supervisor { command, leads_session, signals, lifeline, bridge: Bridge::<G>::new(ports) };
     match supervisor.run().step("wait for events")? {
         End::Command(status) => Ok(status),
         End::Owner => Ok(END_WITH_LAUNCHER),

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use libc::{POLLIN, pollfd};
 use nix::fcntl::OFlag;
@@ -16,17 +16,17 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, chdir, pipe2};
 
 use super::checks;
-use super::endpoints::{check_instance, provider_base_path};
 use super::environment::{Given, environment};
 use super::error::{LaunchError, Step};
 use super::identity::Identity;
 use super::init::{self, Blueprint};
-use super::key::KeyFile;
 use super::outer::{Sockets, enter_own_namespaces};
-use super::root::View;
-use super::spec::{LaunchSpec, RelayInputs, Secret};
+use super::root::{View, covered_directories};
+use super::sockets;
+use super::spec::{LaunchSpec, Routes};
 use crate::bridge::block_signals;
 use crate::guards::{Guards, Namespaces};
+use crate::relay::{Bearer, KeyFile, Owner, Service, Trust};
 use crate::sys::process::{Forked, clone_into, poll, signal_pidfd};
 
 /// Runs a command confined and returns its exit status: its own, or 128 + n where signal n ended it.
@@ -37,20 +37,19 @@ use crate::sys::process::{Forked, clone_into, poll, signal_pidfd};
 pub fn run<G, R, K, E>(spec: &LaunchSpec, start_relays: R) -> Result<i32, LaunchError>
 where
     G: Guards,
-    R: FnOnce(RelayInputs) -> Result<K, E>,
+    R: FnOnce(Service) -> Result<K, E>,
     E: Display,
 {
     if spec.argv.is_empty() {
         return Err(LaunchError::NoCommand);
     }
-    provider_base_path(&spec.provider)?;
-    spec.instance.as_deref().map_or(Ok(()), check_instance)?;
+    let routes = spec.routes()?;
     refuse_directories()?;
     let identity = Identity::choose::<G>(spec.user.as_deref())?;
-    let key_file = KeyFile::open(&spec.key_file)?;
+    let key_file = KeyFile::open(&spec.key_file, Owner::of(identity.uid))?;
     identity.assume::<G>()?;
     let bearer = fresh_bearer()?;
-    let blueprint = blueprint::<G>(spec, &identity, key_file.path(), &bearer)?;
+    let blueprint = blueprint::<G>(spec, &routes, &identity, &key_file, &bearer)?;
 
     let early_key = if G::reads_key_after_clone() { None } else { Some(key_file.read()?) };
     enter_own_namespaces(&identity)?;
@@ -74,13 +73,14 @@ where
     if G::launcher_is_untraceable() {
         prctl::set_dumpable(false).step("become untraceable")?;
     }
-    let inputs = RelayInputs {
-        provider_listener: sockets.provider,
-        instance_listener: sockets.instance,
+    let service = Service {
+        provider: (routes.provider, sockets.provider),
+        instance: routes.instance.zip(sockets.instance),
         key: early_key.map_or_else(|| key_file.read(), Ok)?,
         bearer,
+        trust: Trust::public(),
     };
-    let relays = start_relays(inputs).map_err(|error| LaunchError::Relays(error.to_string()))?;
+    let relays = start_relays(service).map_err(|error| LaunchError::Relays(error.to_string()))?;
     sandbox.start()?;
     let status = sandbox.wait::<G>(&signals);
     drop(relays);
@@ -90,27 +90,31 @@ where
 /// Checks, as the ordinary user, all that the sandbox is made from.
 fn blueprint<G: Guards>(
     spec: &LaunchSpec,
+    routes: &Routes,
     identity: &Identity,
-    key: &std::path::Path,
-    bearer: &Secret,
+    key: &KeyFile,
+    bearer: &Bearer,
 ) -> Result<Blueprint, LaunchError> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let mut homes: Vec<PathBuf> = identity.home.clone().into_iter().chain(home).collect();
     homes.retain(|home| home.parent().is_some() && home.is_dir());
     let homes: Vec<PathBuf> = homes.into_iter().filter_map(|home| home.canonicalize().ok()).collect();
     let (workspace, exposures) = checks::exposures(spec, &homes)?;
-    checks::check_key_is_apart(key, &exposures)?;
-    let given = Given {
-        base_path: &provider_base_path(&spec.provider)?,
-        bearer: bearer.expose(),
-        has_instance: spec.instance.is_some(),
-    };
+    key.refuse_below(exposures.iter().map(|exposure| exposure.path.as_path()))?;
+    let has_instance = routes.instance.is_some();
+    let given = Given { base_path: routes.provider.path(), bearer: bearer.expose(), has_instance };
     let environment = environment::<G>(std::env::vars_os(), &spec.pass_environment, identity, given)?;
     let path = environment.iter().find_map(|entry| entry.to_bytes().strip_prefix(b"PATH="));
     let path: OsString = path.map_or_else(OsString::new, |path| OsStr::from_bytes(path).to_owned());
     let argv = checks::command(&spec.argv, &workspace, &path, identity.uid)?;
-    let view = View { exposures, homes, key: key.to_owned(), bearer: bearer.expose().to_owned() };
-    let has_instance = spec.instance.is_some();
+    let sockets = if G::hides_host_sockets() {
+        let exposed = exposures.iter().map(|exposure| exposure.path.as_path());
+        let homes = homes.iter().map(PathBuf::as_path).chain(["/home", "/root"].map(Path::new));
+        sockets::bound(&covered_directories().chain(homes).chain(exposed).collect::<Vec<_>>())?
+    } else {
+        Vec::new()
+    };
+    let view = View { exposures, homes, sockets, key: key.path().to_owned(), bearer: bearer.expose().to_owned() };
     Ok(Blueprint { argv, environment, workspace, view, uid: identity.uid, gid: identity.gid, has_instance })
 }
 
@@ -125,11 +129,8 @@ fn refuse_directories() -> Result<(), LaunchError> {
     }
 }
 
-/// 256 random bits as 64 hexadecimal digits.
-pub(super) fn fresh_bearer() -> Result<Secret, LaunchError> {
-    let mut bytes = [0; 32];
-    crate::sys::random_bytes(&mut bytes).step("draw a random bearer")?;
-    Ok(Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+pub(super) fn fresh_bearer() -> Result<Bearer, LaunchError> {
+    Bearer::generate().step("draw a random bearer")
 }
 
 fn clone_flags(namespaces: Namespaces) -> libc::c_int {

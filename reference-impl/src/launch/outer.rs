@@ -13,8 +13,8 @@ use nix::unistd::fchdir;
 use super::error::{LaunchError, Step};
 use super::identity::Identity;
 use crate::guards::Guards;
+use crate::relay::{Listener, listen_with};
 use crate::sys::mount::{attach, detached_tmpfs};
-use crate::sys::net::listen_unix;
 
 pub(crate) const PROVIDER_SOCKET: &str = "provider.sock";
 pub(crate) const INSTANCE_SOCKET: &str = "instance.sock";
@@ -57,9 +57,7 @@ impl Sockets {
         let directory = detached_tmpfs(&source, &[(c"mode", &mode), (c"size", c"1m"), (c"nr_inodes", c"16")])
             .step_or("make a tmpfs for the relay sockets", "; Linux 5.12 or newer with CONFIG_TMPFS is needed")?;
         fchdir(&directory).step("enter the directory of the relay sockets")?;
-        let listen = |name: &str| {
-            listen_unix(Path::new(name), G::socket_mode()).step(format!("listen on the relay socket {name}"))
-        };
+        let listen = |name: &str| listen_with::<G>(Path::new(name)).map(Listener::leave_file);
         let provider = listen(PROVIDER_SOCKET)?;
         let instance = with_instance.then(|| listen(INSTANCE_SOCKET)).transpose()?;
         Ok(Self { directory, provider, instance })

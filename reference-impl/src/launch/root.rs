@@ -6,7 +6,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MsFlags, mount};
@@ -18,6 +18,7 @@ use crate::sys::mount::{Attributes, attach, clone_tree, set_attributes, set_tree
 
 pub(crate) const HOME: &str = "/run/watertight/home";
 pub(crate) const BEARER_FILE: &str = "/run/watertight/bearer";
+const HOST_RUN: &str = "/run/watertight/host";
 const RESOLVER: &str = "/run/watertight/resolv.conf";
 
 /// A path of the host that the sandbox sees.
@@ -34,12 +35,14 @@ pub(crate) struct View {
     /// Parents before children.
     pub exposures: Vec<Exposure>,
     pub homes: Vec<PathBuf>,
+    /// Listening sockets in directories that stay visible.
+    pub sockets: Vec<PathBuf>,
     pub key: PathBuf,
     pub bearer: String,
 }
 
 /// The directories that get a file system of their own and must not be exposed from the host.
-pub(crate) fn covered_directories() -> impl Iterator<Item = &'static Path> {
+pub(crate) fn covered_directories<'a>() -> impl Iterator<Item = &'a Path> {
     ["/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp"].into_iter().map(Path::new)
 }
 
@@ -78,7 +81,10 @@ impl View {
             require::<G>(neutralise_resolver())?;
         }
         if G::hides_key_file() {
-            require::<G>(hide(&self.key))?;
+            require::<G>(hide(&self.key).step("hide the provider key file"))?;
+        }
+        for socket in &self.sockets {
+            require::<G>(hide(socket).step(format!("hide the socket {}", socket.display())))?;
         }
         Ok(())
     }
@@ -88,8 +94,11 @@ impl View {
             cover("/tmp", "mode=1777")?;
             cover("/var/tmp", "mode=1777")?;
         }
-        if G::covers_run() {
-            cover("/run", "mode=755")?;
+        let shown = if G::covers_run() { None } else { Some(clone_tree(Path::new("/run")).step("take /run")?) };
+        cover("/run", "mode=755")?;
+        if let Some(shown) = shown {
+            show_run(shown).step("show /run")?;
+        } else {
             // Usually a link to /run, which needs no cover of its own.
             if fs::symlink_metadata("/var/run").is_ok_and(|metadata| metadata.is_dir()) {
                 cover("/var/run", "mode=755")?;
@@ -150,6 +159,20 @@ fn cover(path: impl AsRef<Path>, options: &str) -> Result<(), LaunchError> {
     }
 }
 
+/// What `covers_run` keeps away: everything in the host's /run by its usual name, beside our own directory there.
+fn show_run(host: OwnedFd) -> io::Result<()> {
+    let place = Path::new(HOST_RUN);
+    fs::create_dir_all(place)?;
+    attach(host, place)?;
+    for entry in fs::read_dir(place)? {
+        let name = entry?.file_name();
+        if name != "watertight" {
+            symlink(place.join(&name), Path::new("/run").join(name))?;
+        }
+    }
+    Ok(())
+}
+
 fn mount_proc<G: Guards>() -> Result<(), LaunchError> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     let options = if G::hides_untraceable_processes() { Some("hidepid=2") } else { None };
@@ -185,15 +208,12 @@ fn neutralise_resolver() -> Result<(), LaunchError> {
 }
 
 /// Covers a file that is still visible with the null device.
-fn hide(path: &Path) -> Result<(), LaunchError> {
+fn hide(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         // Covered already, or out of this user's reach. No mount is taken in vain: to give back one that was never
         // attached makes the kernel wait for all its processors.
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES)) => Ok(()),
-        Err(error) => Err(error).step("look for the provider key file"),
-        Ok(_) => {
-            let mask = clone_tree(Path::new("/dev/null")).step("take /dev/null")?;
-            attach(mask, path).step("hide the provider key file")
-        }
+        Err(error) => Err(error),
+        Ok(_) => attach(clone_tree(Path::new("/dev/null"))?, path),
     }
 }

@@ -1,9 +1,10 @@
-//! What a launch is given, and what it gives to the relays.
+//! What a launch is given.
 
 use std::ffi::OsString;
-use std::fmt;
-use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
+
+use super::error::LaunchError;
+use crate::relay::{BaseUrl, Origin};
 
 /// One command and what it may reach, as the command line says it.
 #[derive(Clone, Debug, Default)]
@@ -26,34 +27,46 @@ pub struct LaunchSpec {
     pub pass_environment: Vec<OsString>,
 }
 
-/// Bytes that are never printed.
-#[derive(Clone)]
-pub struct Secret(String);
+/// Where the two routes lead, parsed.
+#[derive(Clone, Debug)]
+pub(crate) struct Routes {
+    pub provider: BaseUrl,
+    pub instance: Option<Origin>,
+}
 
-impl Secret {
-    pub(crate) fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The secret itself.
-    pub fn expose(&self) -> &str {
-        &self.0
+impl LaunchSpec {
+    /// The routes, if each is an origin that a relay can lead to.
+    pub(crate) fn routes(&self) -> Result<Routes, LaunchError> {
+        if self.provider.is_empty() {
+            return Err(LaunchError::NoProvider);
+        }
+        let unusable = |option| move |part| LaunchError::Url { option, part };
+        let provider = BaseUrl::parse(&self.provider).map_err(unusable("--provider"))?;
+        let instance = self.instance.as_deref().map(Origin::parse).transpose().map_err(unusable("--instance"))?;
+        Ok(Routes { provider, instance })
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What the relays serve with. The listeners are bound, 0600, and non-blocking.
-#[derive(Debug)]
-pub struct RelayInputs {
-    pub provider_listener: UnixListener,
-    pub instance_listener: Option<UnixListener>,
-    /// The provider's real key, without surrounding white space.
-    pub key: Secret,
-    /// What the command must present instead, made for this launch.
-    pub bearer: Secret,
+    fn refusal(provider: &str, instance: Option<&str>) -> String {
+        let instance = instance.map(str::to_owned);
+        let spec = LaunchSpec { provider: provider.to_owned(), instance, ..LaunchSpec::default() };
+        spec.routes().expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn an_error_names_the_option_and_the_part() {
+        assert!(refusal("", None).contains("--provider"));
+        assert!(refusal("http://h?q", None).starts_with("--provider cannot be used: query"));
+        assert!(refusal("http://h", Some("http://h/v1")).starts_with("--instance cannot be used: path"));
+    }
+
+    #[test]
+    fn a_password_in_a_url_is_not_repeated() {
+        let error = refusal("https://user:hunter2@api.test", None);
+        assert!(error.contains("credentials") && !error.contains("hunter2"), "{error}");
+    }
 }

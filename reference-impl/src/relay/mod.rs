@@ -23,13 +23,13 @@ mod tls;
 mod tunnel;
 mod upstream;
 
-pub use bearer::{Bearer, BearerError, equal_in_constant_time};
+pub use bearer::{Bearer, equal_in_constant_time};
 pub use body::Truncated;
 pub use destination::Destination;
 pub use head::{Fault, Head};
 pub use headers::{drops_from_request, drops_from_response};
 pub use instance::InstanceRelay;
-pub use key_file::{Key, KeyFileError};
+pub use key_file::{Flaw, Key, KeyFile, KeyFileError, Owner};
 pub use limits::Limits;
 pub use listener::{ListenError, Listener, listen, listen_with};
 pub use log::{Log, printable};

@@ -13,14 +13,14 @@ use super::key_file::Key;
 use super::limits::Limits;
 use super::listener::Listener;
 use super::log::Log;
-use super::origin::{BaseUrl, Origin, OriginError};
+use super::origin::{BaseUrl, Origin};
 use super::provider::ProviderRelay;
 use super::server::Settings;
 use super::tls::{Trust, TrustError};
 use crate::guards::RelayGuards;
-use crate::launch::RelayInputs;
 
-/// What the relays of one launch lead to, and what they serve on.
+/// What the relays of one launch lead to, and what they serve with. The listeners are bound and non-blocking.
+#[derive(Debug)]
 pub struct Service {
     pub provider: (BaseUrl, UnixListener),
     pub instance: Option<(Origin, UnixListener)>,
@@ -45,21 +45,6 @@ pub struct Serving {
 }
 
 impl Service {
-    /// What a launch's options and inputs say.
-    pub fn of(provider: &str, instance: Option<&str>, inputs: RelayInputs) -> Result<Self, OriginError> {
-        let instance = match (instance, inputs.instance_listener) {
-            (Some(url), Some(listener)) => Some((Origin::parse(url)?, listener)),
-            _ => None,
-        };
-        Ok(Self {
-            provider: (BaseUrl::parse(provider)?, inputs.provider_listener),
-            instance,
-            key: Key::from(inputs.key),
-            bearer: Bearer::from(inputs.bearer),
-            trust: Trust::public(),
-        })
-    }
-
     /// Starts to serve. What is refused is told to `log`, one line each.
     pub fn start<G: RelayGuards>(
         self,

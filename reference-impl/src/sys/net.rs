@@ -1,13 +1,11 @@
-//! Sockets: loopback, Unix sockets that are never wider than 0600, and the owner of a TCP connection's other end.
+//! Sockets: loopback, connections to Unix sockets, and the owner of a TCP connection's other end.
 
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use nix::sys::socket::{self, AddressFamily, Backlog, SockFlag, SockType, UnixAddr};
-use nix::sys::stat::{Mode, fchmod};
 
 use super::check;
 
@@ -33,17 +31,6 @@ pub(crate) fn raise_loopback() -> io::Result<()> {
     request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as libc::c_short;
     // SAFETY: SIOCSIFFLAGS reads the name and flags of the `ifreq` it is given.
     check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) }.into()).map(drop)
-}
-
-/// A listening Unix socket at `path` with `mode` from the moment that it exists.
-pub(crate) fn listen_unix(path: &Path, mode: u32) -> io::Result<UnixListener> {
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let listener = socket::socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
-    // bind takes the mode of the new file from the socket's own inode.
-    fchmod(&listener, Mode::from_bits_truncate(mode))?;
-    socket::bind(listener.as_raw_fd(), &UnixAddr::new(path)?)?;
-    socket::listen(&listener, Backlog::new(1024)?)?;
-    Ok(UnixListener::from(listener))
 }
 
 /// Connects to a Unix socket without waiting for a place in its backlog: `WouldBlock` when there is none.

@@ -59,6 +59,7 @@ fn defences() -> Vec<Defence> {
         defence("the_effective_set_is_empty", inside("status CapEff"), NONE, "keep-ambient", Differs),
         defence("the_permitted_set_is_empty", inside("status CapPrm"), NONE, "keep-ambient", Differs),
         defence("no_new_privs_is_set", inside("status NoNewPrivs"), "1", "allow-new-privileges", Is("0")),
+        defence("securebits_are_locked", inside("securebits"), "0xef", "open-securebits", Is("0x0")),
         defence("a_filter_is_installed", inside("status Seccomp"), "2", "no-filter", Is("0")),
         // Netlink of a protocol other than routing stands for every family that cannot be tried everywhere.
         defence(
@@ -101,7 +102,8 @@ fn defences() -> Vec<Defence> {
             Differs,
         ),
         defence("clone3_is_absent", call(libc::SYS_clone3, "0 0"), "ENOSYS", "allow-clone3", Is("EINVAL")),
-        defence("mount_calls_are_denied", call(libc::SYS_fsopen, "0 0"), "EPERM", "allow-mounts", Is("EPERM")),
+        // A tree of a descriptor that is not open: refused before it is looked for, where a filter does it.
+        defence("mount_calls_are_denied", call(libc::SYS_open_tree, "9999 0 0"), "EPERM", "allow-mounts", Is("EFAULT")),
         defence("setns_is_denied", call(libc::SYS_setns, "9999 0"), "EPERM", "allow-mounts", Is("EBADF")),
         defence(
             "userfaultfd_is_denied",
@@ -183,8 +185,14 @@ pub fn trials() -> Vec<Trial> {
             }));
         }
         trials.push(Trial::test(format!("defences::vsock_cannot_be_created_{}", by.name()), move || {
+            // Made and closed with the process; never bound or connected.
             for family in ["40", "0x100000028", "0xffffffff00000028"] {
-                assert_eq!(observe(by, "", &call(libc::SYS_socket, &format!("{family} 1 0"))), "EAFNOSUPPORT");
+                let make = call(libc::SYS_socket, &format!("{family} 1 0"));
+                assert_eq!(observe(by, "", &make), "EAFNOSUPPORT");
+                let without = observe(by, "allow-families", &make);
+                let here =
+                    super::sys::raw(libc::SYS_socket, [40, (libc::SOCK_STREAM | libc::SOCK_CLOEXEC) as u64, 0, 0]);
+                assert_eq!(without == "ok", here.is_ok(), "without the rule it can be made where the kernel has it");
             }
             Ok(())
         }));

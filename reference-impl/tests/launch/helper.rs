@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 use watertight_reference::bridge;
 use watertight_reference::guards::Guards;
-use watertight_reference::launch::{LaunchSpec, RelayInputs, Secret, run};
+use watertight_reference::launch::{LaunchSpec, beside_relays, run};
+use watertight_reference::relay::{Key, Service};
 
 use super::variants::{With, dispatch};
 use super::{inside, sys};
@@ -44,6 +45,7 @@ impl With for Run {
     fn with<G: Guards>(self, arguments: Vec<OsString>) -> i32 {
         let mut spec = LaunchSpec { provider: "http://203.0.113.10/v1".into(), ..LaunchSpec::default() };
         let mut relays_fail = false;
+        let mut beside = None::<PathBuf>;
         let mut arguments = arguments.into_iter();
         while let Some(option) = arguments.next().filter(|option| option != "--") {
             let mut value = || arguments.next().expect("a value");
@@ -58,13 +60,18 @@ impl With for Run {
                 "--user" => spec.user = Some(text(value())),
                 "--env" => spec.pass_environment.push(value()),
                 "--plant-key" => sys::plant_session_key(c"watertight-test").expect("the session keyring takes a key"),
+                "--beside" => beside = Some(value().into()),
                 "--relays-fail" => relays_fail = true,
                 other => panic!("no option is called {other}"),
             }
         }
         spec.argv = arguments.collect();
-        let relays = |inputs: RelayInputs| if relays_fail { Err("no upstream") } else { Ok(serve(inputs)) };
-        run::<G, _, _, _>(&spec, relays).unwrap_or_else(|error| {
+        let relays = |service: Service| if relays_fail { Err("no upstream") } else { Ok(serve(service)) };
+        let status = match beside {
+            None => run::<G, _, _, _>(&spec, relays),
+            Some(directory) => beside_relays::<G, _, _, _>(&spec, &directory, relays),
+        };
+        status.unwrap_or_else(|error| {
             eprintln!("watertight: {error}");
             error.exit_status()
         })
@@ -72,13 +79,14 @@ impl With for Run {
 }
 
 /// A relay that names itself and then returns what it is sent. The key stays in memory, as a real relay keeps it.
-fn serve(inputs: RelayInputs) -> Secret {
-    let named = [("provider", Some(inputs.provider_listener)), ("instance", inputs.instance_listener)];
+fn serve(service: Service) -> Key {
+    let instance = service.instance.map(|(_, listener)| listener);
+    let named = [("provider", Some(service.provider.1)), ("instance", instance)];
     for (name, listener) in named.into_iter().filter_map(|(name, listener)| Some((name, listener?))) {
         listener.set_nonblocking(false).expect("the listener blocks");
         std::thread::spawn(move || echo(name, &listener));
     }
-    inputs.key
+    service.key
 }
 
 fn echo(name: &'static str, listener: &UnixListener) {

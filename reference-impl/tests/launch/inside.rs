@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 
 use super::sys::{find_session_key, raw};
 
@@ -29,6 +30,13 @@ pub fn main(arguments: Vec<String>) -> i32 {
         "keyring" => outcome(find_session_key(c"watertight-test")),
         "mounts" => fs::read_to_string("/proc/self/mountinfo").expect("mountinfo is readable"),
         "connect" => connect(arguments.next().expect("a port")).unwrap_or_else(|error| format!("{:?}", error.kind())),
+        "securebits" => {
+            format!("{:#x}", raw(libc::SYS_prctl, [libc::PR_GET_SECUREBITS as u64, 0, 0, 0]).expect("told"))
+        }
+        "unix" => match UnixStream::connect(arguments.next().expect("a path")) {
+            Ok(_) => "connected".to_owned(),
+            Err(error) => format!("{:?}", error.kind()),
+        },
         #[cfg(target_arch = "x86_64")]
         "i386" => outcome(Ok::<_, io::Error>(super::sys::i386_getpid())),
         other => panic!("no attempt is called {other}"),

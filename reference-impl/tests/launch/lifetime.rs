@@ -10,17 +10,17 @@ use nix::unistd::Pid;
 
 use super::support::{By, Scene, eventually, family, stdout};
 
-fn state(pid: u32) -> Option<char> {
+pub fn state(pid: u32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
 /// A zombie that its new parent has yet to collect runs no more.
-fn is_alive(pid: u32) -> bool {
+pub fn is_alive(pid: u32) -> bool {
     state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
-fn send(pid: u32, signal: Signal) {
+pub fn send(pid: u32, signal: Signal) {
     kill(Pid::from_raw(pid as i32), signal).expect("the process takes a signal");
 }
 
@@ -69,6 +69,13 @@ pub fn trials() -> Vec<Trial> {
                 send(running.launcher(), signal);
                 assert_eq!(running.child.wait().expect("ends").code(), Some(9), "{name}");
             }
+        });
+        trial("signals_of_a_terminal_reach_all_of_the_commands_group", |by| {
+            let child = "trap 'exit 9' INT; echo ready; while true; do read line; done";
+            let script = format!("trap : INT; /bin/sh -c \"{child}\"; exit $?");
+            let mut running = Scene::new(by, "").start(&script);
+            send(running.launcher(), Signal::SIGINT);
+            assert_eq!(running.child.wait().expect("ends").code(), Some(9));
         });
         trial("without_forwarding_a_signal_is_lost", |by| {
             let mut running =

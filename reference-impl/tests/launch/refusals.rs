@@ -40,7 +40,7 @@ pub fn trials() -> Vec<Trial> {
         });
         trial("bad_urls_are_refused", |by| {
             refused(Scene::new(by, "").option("--provider", ""), &EXECUTE, 125, &["--provider"]);
-            refused(Scene::new(by, "").option("--provider", "ftp://x"), &EXECUTE, 125, &["http nor https"]);
+            refused(Scene::new(by, "").option("--provider", "ftp://x"), &EXECUTE, 125, &["scheme", "https"]);
             refused(Scene::new(by, "").option("--instance", "http://x/api"), &EXECUTE, 125, &["--instance", "bare"]);
         });
         trial("paths_that_are_not_there_are_refused", |by| {

@@ -179,6 +179,12 @@ pub fn stdout(output: &Output) -> String {
     text
 }
 
+/// Everything that `/proc` shows of a process's start, as text.
+pub fn start_strings(pid: u32) -> String {
+    let read = |name: &str| fs::read(format!("/proc/{pid}/{name}")).expect("readable by root");
+    String::from_utf8_lossy(&[read("cmdline"), read("environ")].concat()).replace('\0', "")
+}
+
 pub fn children(pid: u32) -> Vec<u32> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use watertight_reference::guards::{AllUp, CapSets, Comparison, Guards, LaunchGuards, Namespaces};
+use watertight_reference::guards::{AllUp, CapSets, Comparison, Guards, LaunchGuards, Namespaces, RelayGuards};
 
 /// What is done with a set of guards.
 pub trait With {
@@ -14,13 +14,25 @@ macro_rules! variants {
         $(
             struct $type;
             impl LaunchGuards for $type { $($body)* }
+            impl RelayGuards for $type {}
             impl Guards for $type {}
         )*
+
+        /// The relays' sockets made too wide.
+        struct WideSocket;
+        impl LaunchGuards for WideSocket {}
+        impl RelayGuards for WideSocket {
+            fn socket_mode() -> u32 {
+                0o666
+            }
+        }
+        impl Guards for WideSocket {}
 
         /// Calls `with` with the guards of this name; the empty name has all of them up.
         pub fn dispatch(name: &str, with: impl With, arguments: Vec<OsString>) -> i32 {
             match name {
                 "" => with.with::<AllUp>(arguments),
+                "wide-socket" => with.with::<WideSocket>(arguments),
                 $($name => with.with::<$type>(arguments),)*
                 other => panic!("no variant is called {other}"),
             }
@@ -68,7 +80,7 @@ variants! {
     "allow-setuid" AllowSetuid { fn forbids_setuid_and_devices() -> bool { false } }
     "shared-mounts" SharedMounts { fn makes_mounts_private() -> bool { false } }
     "show-tmp" ShowTmp { fn covers_temporary_directories() -> bool { false } }
-    "show-run" ShowRun { fn covers_run() -> bool { false } fn makes_root_read_only() -> bool { false } }
+    "show-run" ShowRun { fn covers_run() -> bool { false } }
     "show-homes" ShowHomes { fn covers_homes() -> bool { false } }
     "show-sys" ShowSys { fn covers_sys() -> bool { false } }
     "host-dev" HostDev { fn gives_minimal_dev() -> bool { false } }
@@ -82,6 +94,7 @@ variants! {
         fn init_is_untraceable() -> bool { false }
     }
     "keep-resolver" KeepResolver { fn neutralises_resolver() -> bool { false } }
+    "show-host-sockets" ShowHostSockets { fn hides_host_sockets() -> bool { false } }
     "show-key" ShowKey { fn hides_key_file() -> bool { false } }
     "keep-host-name" KeepHostName { fn hides_host_name() -> bool { false } }
     "traceable-launcher" TraceableLauncher { fn launcher_is_untraceable() -> bool { false } }
@@ -91,7 +104,6 @@ variants! {
     "leave-zombies" LeaveZombies { fn init_reaps_orphans() -> bool { false } }
     "outlive-launcher" OutliveLauncher { fn init_ends_with_launcher() -> bool { false } }
     "swallow-signals" SwallowSignals { fn forwards_signals() -> bool { false } }
-    "wide-socket" WideSocket { fn socket_mode() -> u32 { 0o666 } }
     "wide-directory" WideDirectory { fn socket_directory_mode() -> u32 { 0o755 } }
     "early-key" EarlyKey { fn reads_key_after_clone() -> bool { false } }
     "stay-root" StayRoot { fn becomes_ordinary_user() -> bool { false } }

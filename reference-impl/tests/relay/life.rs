@@ -1,6 +1,8 @@
 //! Who leaves takes the other side along; what is cut short looks cut short (catalogue C6, C9, D7 to D13, L).
 
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use watertight_reference::guards::{AllUp, RelayGuards};
@@ -174,9 +176,36 @@ pub fn socket_is_private<G: RelayGuards>() {
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("relay.sock");
     let _listener = listen_with::<G>(&path).expect("listen");
-    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).expect("metadata").permissions());
+    let mode = std::fs::metadata(&path).expect("metadata").permissions().mode();
     assert_eq!(mode & 0o7777, 0o600);
     UnixStream::connect(&path).expect("its owner connects");
+}
+
+/// Looks at the file all the while that sockets come and go.
+pub fn socket_is_never_wider<G: RelayGuards>() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("relay.sock");
+    const SEEN: u32 = 0o1_000_000;
+    let (stop, seen) = (AtomicBool::new(false), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                if let Ok(metadata) = std::fs::symlink_metadata(&path) {
+                    let wider = metadata.permissions().mode() & 0o7777 & !0o600;
+                    seen.fetch_or(SEEN | wider, Ordering::Relaxed);
+                }
+            }
+        });
+        for round in 0..200_000 {
+            drop(listen_with::<G>(&path).expect("listen"));
+            let seen = seen.load(Ordering::Relaxed);
+            if seen > SEEN || (round >= 5000 && seen == SEEN) {
+                break;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(seen.into_inner(), SEEN, "the racing thread saw the file, and only with mode 0600");
 }
 
 #[test]
@@ -221,6 +250,7 @@ fn the_sockets_file_goes_with_the_relay() {
 #[test]
 fn the_socket_is_for_its_owner_only() {
     socket_is_private::<AllUp>();
+    socket_is_never_wider::<AllUp>();
 }
 
 #[test]

@@ -278,7 +278,8 @@ mutant!(close_on_a_client_that_still_sends: { fn lingers() -> bool { false } }
 mutant!(send_twice: { fn sends_once() -> bool { false } }
     fails life::dead_upstream_is_502_and_sent_once::<Mutant>(Kind::Provider));
 mutant!(leave_the_socket_file: { fn removes_socket_file() -> bool { false } } fails life::socket_file_is_removed::<Mutant>());
-mutant!(make_a_wide_socket: { fn narrows_socket_before_bind() -> bool { false } } fails life::socket_is_private::<Mutant>());
+mutant!(make_a_wide_socket: { fn socket_mode() -> u32 { 0o666 } } fails life::socket_is_private::<Mutant>());
+mutant!(narrow_the_socket_late: { fn narrows_socket_before_bind() -> bool { false } } fails life::socket_is_never_wider::<Mutant>());
 
 // Streams and limits.
 

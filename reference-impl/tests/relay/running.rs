@@ -11,7 +11,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use watertight_reference::guards::RelayGuards;
 use watertight_reference::relay::{
-    BaseUrl, Bearer, InstanceRelay, Key, Limits, Listener, Log, Origin, ProviderRelay, Settings, Trust, listen,
+    BaseUrl, Bearer, InstanceRelay, KeyFile, Limits, Listener, Log, Origin, Owner, ProviderRelay, Settings, Trust,
+    listen,
 };
 
 use crate::client::Client;
@@ -81,7 +82,7 @@ pub fn relay_with<G: RelayGuards>(kind: Kind, origin: &str, limits: Limits, trus
             let file = directory.path().join("key");
             fs::write(&file, KEY).expect("write");
             fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("chmod");
-            let key = Key::read(&file, &[]).expect("key");
+            let key = KeyFile::open(&file, Owner::Anyone).expect("key file").read().expect("key");
             let relay = ProviderRelay::<G>::new(base, &bearer, key, trust, settings).expect("relay");
             std::thread::spawn(move || run(relay.serve(listener, shutdown)))
         }

@@ -1,0 +1,100 @@
+//! Where the program under test lies and as whom it is started.
+
+use std::{
+    fs,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Mutex,
+};
+
+use nix::unistd::geteuid;
+use tempfile::TempDir;
+
+/// As whom the program is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    Root,
+    User,
+}
+
+/// The ordinary user that root becomes: any number without rights would do.
+const USER: u32 = 1777;
+
+impl Who {
+    /// Everybody whom this process can be.
+    pub fn here() -> &'static [Self] {
+        if geteuid().is_root() { &[Self::Root, Self::User] } else { &[Self::User] }
+    }
+
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Root => "",
+            Self::User => "user::",
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::User => "user",
+        }
+    }
+
+    /// This program, to be started as this user with nothing of ours in its environment, in a directory of its own.
+    pub fn command(self, program: &Path, directory: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command.env("HOME", directory).env("TMPDIR", directory).current_dir(directory);
+        if self == Self::User && geteuid().is_root() {
+            command.uid(USER).gid(USER);
+        }
+        command
+    }
+}
+
+/// A directory with a copy of the program that every user can execute: the build directory may be private.
+struct Place {
+    directory: TempDir,
+    made: u32,
+}
+
+static PLACE: Mutex<Option<Place>> = Mutex::new(None);
+
+/// The program under test.
+pub fn program() -> PathBuf {
+    with(|place| place.directory.path().join("watertight"))
+}
+
+/// A new directory that every user can write in.
+pub fn directory() -> PathBuf {
+    with(|place| {
+        place.made += 1;
+        let path = place.directory.path().join(place.made.to_string());
+        fs::create_dir(&path).expect("a directory");
+        open(&path, 0o777);
+        path
+    })
+}
+
+/// Removes everything that the suite made.
+pub fn remove() {
+    PLACE.lock().expect("no trial panics with it").take();
+}
+
+fn with<T>(act: impl FnOnce(&mut Place) -> T) -> T {
+    act(PLACE.lock().expect("no trial panics with it").get_or_insert_with(make))
+}
+
+fn make() -> Place {
+    let directory = tempfile::tempdir().expect("a directory for the suite");
+    open(directory.path(), 0o755);
+    let program = directory.path().join("watertight");
+    fs::copy(env!("CARGO_BIN_EXE_watertight"), &program).expect("a copy of the program");
+    open(&program, 0o755);
+    Place { directory, made: 0 }
+}
+
+fn open(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+}

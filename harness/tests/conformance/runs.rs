@@ -1,0 +1,111 @@
+//! Runs of `watertight check`: one for each target and user serves every trial about it.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use libtest_mimic::Failed;
+use watertight::target::Target;
+use watertight_reports::{evidence::Evidence, results::Results};
+
+use crate::{
+    machine::Machine,
+    place::{self, Who},
+    sys,
+};
+
+/// How long one run may take on a loaded machine.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// A run that came to its end.
+pub struct Run {
+    pub results: Results,
+    pub exit: ExitStatus,
+    /// What it left on the machine.
+    pub left: Vec<String>,
+    evidence: PathBuf,
+}
+
+impl Run {
+    pub fn evidence(&self) -> Result<Evidence, Failed> {
+        let bytes = fs::read(&self.evidence)?;
+        Ok(serde_json::from_slice(&bytes)?)
+    }
+}
+
+type Runs = BTreeMap<(&'static str, Who), Arc<Result<Run, String>>>;
+
+/// The run of this target as this user: made when it is first asked for.
+pub fn of(target: &'static str, who: Who) -> Arc<Result<Run, String>> {
+    static RUNS: Mutex<Runs> = Mutex::new(BTreeMap::new());
+    let mut runs = RUNS.lock().expect("making a run does not panic");
+    runs.entry((target, who)).or_insert_with(|| Arc::new(make(target, who))).clone()
+}
+
+fn make(target: &'static str, who: Who) -> Result<Run, String> {
+    has_programs(target)?;
+    let (directory, outputs) = (place::directory(), place::directory());
+    let evidence = outputs.join("evidence.json");
+    let mut command = who.command(&place::program(), &directory);
+    command.args(["check", target, "--quiet", "--format", "json", "--evidence"]).arg(&evidence);
+    let before = Machine::look();
+    let ended = to_the_end(command, &outputs)?;
+    let left = before.left_by(ended.pid, &directory);
+    let results = serde_json::from_str(&ended.stdout)
+        .map_err(|error| format!("`check {target}` gave no results: {error}: {}: {}", ended.exit, ended.stderr))?;
+    Ok(Run { results, exit: ended.exit, left, evidence })
+}
+
+/// A target whose program is missing fails: it is never skipped.
+fn has_programs(target: &str) -> Result<(), String> {
+    let manifest = Target::load(target).map_err(|error| error.to_string())?;
+    for (program, package) in &manifest.programs {
+        let places = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+        if !places.iter().any(|place| Path::new(place).join(program).exists()) {
+            return Err(format!("{target} needs the program {program}: `apt-get install {package}`"));
+        }
+    }
+    Ok(())
+}
+
+/// A process that ended, and what it said.
+pub struct Ended {
+    pub pid: u32,
+    pub exit: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    /// Its exit status; a signal's number below zero.
+    pub fn code(&self) -> i32 {
+        self.exit.code().unwrap_or_else(|| -self.exit.signal().unwrap_or(0))
+    }
+}
+
+/// Starts the command and waits for its end. What it says goes through files in `outputs`.
+pub fn to_the_end(mut command: Command, outputs: &Path) -> Result<Ended, String> {
+    let (stdout, stderr) = (outputs.join("stdout"), outputs.join("stderr"));
+    let file = |path: &Path| File::create(path).map_err(|error| format!("{}: {error}", path.display()));
+    command.stdin(std::process::Stdio::null()).stdout(file(&stdout)?).stderr(file(&stderr)?);
+    let mut child = command.spawn().map_err(|error| format!("cannot start {command:?}: {error}"))?;
+    let exit = wait(&mut child, LONGEST).map_err(|error| format!("{command:?}: {error}"))?;
+    let text = |path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+    Ok(Ended { pid: child.id(), exit, stdout: text(stdout), stderr: text(stderr) })
+}
+
+fn wait(child: &mut Child, within: Duration) -> Result<ExitStatus, String> {
+    let ended = sys::pidfd(child.id()).map_err(|error| error.to_string())?;
+    if !sys::readable(&ended, within) {
+        child.kill().map_err(|error| error.to_string())?;
+        child.wait().map_err(|error| error.to_string())?;
+        return Err(format!("did not end within {within:?}"));
+    }
+    child.wait().map_err(|error| error.to_string())
+}
