@@ -125,7 +125,12 @@ fn denied(
             // Other launches of the target may be ended before they report, so of them only a breach counts.
             let judged = attempt(Evidenced { target: Some(record), ..evidenced });
             if let Judged::GotThrough(_) = judged {
-                result.observations.push(seeing(&format!("{id} ({})", launch.id), Some(record), first, judged.outcome()));
+                result.observations.push(seeing(
+                    &format!("{id} ({})", launch.id),
+                    Some(record),
+                    first,
+                    judged.outcome(),
+                ));
                 take(item, &judged, &mut verdicts, result);
             }
         }
@@ -146,7 +151,8 @@ fn take(item: &Item, judged: &Judged, verdicts: &mut Vec<Verdict>, result: &mut 
 
 /// The same attempt in the target's other launches.
 fn elsewhere<'a>(evidence: &'a Evidence, id: &str) -> impl Iterator<Item = (&'a Launch, &'a AttemptRecord)> {
-    let others = evidence.launches.iter().filter(|launch| launch.kind != LaunchKind::Target && !is_control(launch.kind));
+    let others =
+        evidence.launches.iter().filter(|launch| launch.kind != LaunchKind::Target && !is_control(launch.kind));
     others.filter_map(move |launch| Some((launch, launch.attempts.get(id)?)))
 }
 
@@ -205,7 +211,8 @@ fn found(check: &Check, items: &[Item], evidence: &Evidence, ruling: Ruling, res
 
 /// What an attempt amounts to where its rule spoke of it by name: `name: what is wrong`.
 fn outcome_by(ruling: &Ruling, name: &str, record: Option<&AttemptRecord>) -> AttemptOutcome {
-    let names = |texts: &[String]| texts.iter().any(|text| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")));
+    let names =
+        |texts: &[String]| texts.iter().any(|text| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")));
     if record.is_none_or(|record| record.observation.is_none()) {
         AttemptOutcome::NoReport
     } else if names(&ruling.breaches) || names(&ruling.faults) {

@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn a_list_of_every_port_is_cut_and_the_number_tried_stays() {
-        let long = fit(Outcome::Found { facts: Facts::Ports { open: (1..=65535).collect(), tried: 65535, known: None } });
+        let long =
+            fit(Outcome::Found { facts: Facts::Ports { open: (1..=65535).collect(), tried: 65535, known: None } });
         let Outcome::Found { facts: Facts::Ports { open, tried: 65535, known: None } } = long.outcome else {
             panic!("another outcome")
         };

@@ -331,8 +331,16 @@ mod tests {
     #[test]
     fn an_attempts_outcome_is_one_word_in_every_document() {
         for word in [
-            "denied", "answered-locally", "timed-out", "got-through", "undecided", "untestable-here", "as-required",
-            "not-as-required", "recorded", "no-report",
+            "denied",
+            "answered-locally",
+            "timed-out",
+            "got-through",
+            "undecided",
+            "untestable-here",
+            "as-required",
+            "not-as-required",
+            "recorded",
+            "no-report",
         ] {
             let outcome: AttemptOutcome = serde_json::from_value(word.into()).expect(word);
             assert_eq!(outcome.word(), word);

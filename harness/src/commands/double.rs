@@ -137,12 +137,8 @@ fn really(plan: &Plan, allowed: &[&Planned], probe: &[OsString]) -> io::Result<V
     let (_, words) = probe.split_last().ok_or(io::ErrorKind::InvalidInput)?;
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let argument = wire::encode_plan(&honest).map_err(io::Error::other)?;
-    let mut child = Command::new(program)
-        .args(arguments)
-        .arg(argument)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut child =
+        Command::new(program).args(arguments).arg(argument).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     if let Some(stdin) = &mut child.stdin {
         stdin.write_all(b"g")?;
     }

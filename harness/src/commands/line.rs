@@ -196,7 +196,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::{catalogue::Catalogue, outcome::SPEC};
+    use crate::catalogue::Catalogue;
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn the_version_names_the_text_that_was_built_in() {
-        assert!(VERSION.ends_with(&format!("(CONFORMANCE.md {SPEC})")));
-        assert_eq!(Catalogue::load().expect("a catalogue").version, SPEC);
+        let spec = Catalogue::load().expect("a catalogue").version;
+        assert!(VERSION.ends_with(&format!("(CONFORMANCE.md {spec})")));
     }
 
     #[test]

@@ -105,9 +105,9 @@ fn controls(evidence: Evidenced<'_>) -> Option<Judged> {
     if problems.len() == evidence.controls.len() && problems.iter().all(unsupported) {
         return problems.into_iter().next();
     }
-    problems.into_iter().find_map(|problem| match problem {
-        Judged::Untestable(why) => Some(Judged::Undecided(format!("one control could not make it: {why}"))),
-        problem => Some(problem),
+    problems.into_iter().next().map(|problem| match problem {
+        Judged::Untestable(why) => Judged::Undecided(format!("one control could not make it: {why}")),
+        problem => problem,
     })
 }
 
@@ -120,7 +120,9 @@ fn problem(control: Control<'_>, evidence: Evidenced<'_>) -> Option<Judged> {
     match (reach::of(record, evidence.banners), evidence.shows) {
         (Reach::Outside, _) | (Reach::Inside(_), Shows::Inside) => return None,
         (Reach::Banner, Shows::Outside) => {
-            return Some(Judged::Error("a control read a canary's secret that no ledger has: the fixture's fault".into()));
+            return Some(Judged::Error(
+                "a control read a canary's secret that no ledger has: the fixture's fault".into(),
+            ));
         }
         (Reach::Foreign, _) => {
             return Some(Judged::Error("a control's report is of another kind than the attempt".into()));

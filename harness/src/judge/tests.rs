@@ -3,5 +3,8 @@
 mod absent;
 mod every_check;
 mod evidence;
+mod launches;
+mod relays;
 mod requirement;
 mod table;
+mod walls;

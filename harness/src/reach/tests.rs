@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 
 use watertight_probe::{
     nonce::RunNonce,
-    plan::{Endpoint, NetworkChange, UnixAddress, UnixKind},
     observation::{Descriptor, Exchange, McpCall, Observation},
+    plan::{Endpoint, NetworkChange, UnixAddress, UnixKind},
     sighting::{Event, Sighting},
 };
 

@@ -93,9 +93,7 @@ fn items(check: &Check, launch: &str, common: &Common<'_>, allocator: &mut Alloc
     let mut items = Planner::plan(check, launch, common.kind, common.layout, common.run, allocator);
     items.retain(|item| {
         let made = if item.launches.contains(&LaunchKind::RootBefore) { Made::ByRoot } else { Made::ByUser };
-        item.launches.contains(&common.kind)
-            && item.untestable.is_none()
-            && common.only.is_none_or(|only| only == made)
+        item.launches.contains(&common.kind) && item.untestable.is_none() && common.only.is_none_or(|only| only == made)
     });
     items
 }

@@ -183,3 +183,22 @@ fn connection(event: &Event) -> Option<u64> {
         Event::Question { .. } | Event::Body { .. } | Event::Responded { .. } | Event::Frame { .. } => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use watertight_probe::plan::Stream;
+
+    use super::*;
+    use crate::site::address;
+
+    #[test]
+    fn only_a_nonce_tells_whose_connection_to_an_origin_it_is() {
+        let connect = |to: IpAddr| {
+            destination(&Attempt::Connect { transport: Stream::Tcp, to: SocketAddr::new(to, 80), source_port: None })
+        };
+        for origin in [address::PROVIDER_V4.into(), address::INSTANCE_V6.into()] {
+            assert_eq!(connect(origin), None);
+        }
+        assert!(connect(Ipv4Addr::new(203, 0, 113, 1).into()).is_some());
+    }
+}

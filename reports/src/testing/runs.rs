@@ -6,7 +6,8 @@ use crate::{
     explain::ExplainInput,
     list::Row,
     results::{
-        AttemptOutcome, CheckResult, ControlKind, Counts, Fact, Level, Results, SCHEMA, Seeing, Seen, Status, Subject, Target, Verdict,
+        AttemptOutcome, CheckResult, ControlKind, Counts, Fact, Level, Results, SCHEMA, Seeing, Seen, Status, Subject,
+        Target, Verdict,
     },
 };
 
@@ -220,7 +221,14 @@ pub(crate) fn mixed() -> Results {
                 let outside = format!("canary-tcp at 198.51.100.77:{port} saw a connection (and 2 more)");
                 let inside = "read 21 bytes: banner of the canary";
                 let name = format!("port-{port}");
-                seeing("egress::tcp_to_internet", &name, inside, &outside, "canary-tcp saw a connection", AttemptOutcome::GotThrough)
+                seeing(
+                    "egress::tcp_to_internet",
+                    &name,
+                    inside,
+                    &outside,
+                    "canary-tcp saw a connection",
+                    AttemptOutcome::GotThrough,
+                )
             })
             .collect();
         check.witness = vec!["the capture holds 27 frames of this attempt on host0".into()];

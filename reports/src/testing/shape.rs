@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{green, judged};
-use crate::results::{AttemptOutcome, CheckResult, ControlKind, Level, Results, Seen, Status, Subject, Target, Verdict};
+use crate::results::{
+    AttemptOutcome, CheckResult, ControlKind, Level, Results, Seen, Status, Subject, Target, Verdict,
+};
 
 /// Documents with every value of every enum, empty and full.
 pub(crate) fn every_shape() -> Vec<Results> {

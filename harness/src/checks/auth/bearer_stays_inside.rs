@@ -34,7 +34,10 @@ fn judge(case: &mut Case<'_>) {
         let answer = case.exchange(name);
         case.control(answer.status == Some(200), format!("{name}: the request was answered 200"));
         let requests = case.requests(name, "provider");
-        case.control(requests.len() == 1, format!("{name}: the request reached the provider once ({})", requests.len()));
+        case.control(
+            requests.len() == 1,
+            format!("{name}: the request reached the provider once ({})", requests.len()),
+        );
         for request in requests {
             let Event::Request { headers, .. } = &request.event else { continue };
             for (header, value) in headers {

@@ -49,7 +49,9 @@ fn judge(case: &mut Case<'_>) {
         if let (Some(value), Some(directory)) = (value, directory)
             && *value != directory
         {
-            case.note(format!("{variable} is {value}: what another spawn leaves there was not tried, only in {directory}"));
+            case.note(format!(
+                "{variable} is {value}: what another spawn leaves there was not tried, only in {directory}"
+            ));
         }
     }
 }

@@ -16,14 +16,8 @@ pub static CHECK: Check = Check::facts("ORIGIN-5", "origin::connect", ControlKin
     .waived_by(Capability::ROUTES)
     .caught_on(&["tunnel-connect"]);
 
-const NAMES: [&str; 6] = [
-    "provider-elsewhere",
-    "provider-own",
-    "provider-other",
-    "instance-elsewhere",
-    "instance-own",
-    "instance-other",
-];
+const NAMES: [&str; 6] =
+    ["provider-elsewhere", "provider-own", "provider-other", "instance-elsewhere", "instance-own", "instance-other"];
 
 fn plan(plan: &mut Planner<'_>) {
     plan_permitted(plan);

@@ -3,7 +3,7 @@
 use watertight_probe::sighting::Event;
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{relays_work, plan_permitted};
+use super::{plan_permitted, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},

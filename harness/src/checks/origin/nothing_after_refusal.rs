@@ -6,7 +6,7 @@
 use watertight_probe::plan::{BearerForm, Step};
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{relays_work, only_own_origin, plan_permitted};
+use super::{only_own_origin, plan_permitted, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},

@@ -2,7 +2,7 @@
 
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{relays_work, only_own_origin, plan_permitted};
+use super::{only_own_origin, plan_permitted, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},
@@ -23,7 +23,7 @@ fn plan(plan: &mut Planner<'_>) {
             let name = format!("{}-{status}", route.name());
             let evil = plan.internet_v4(80);
             let mode = format!("redirect http://{evil}/{} {status}", plan.nonce(&name));
-                        let steps = permitted(route).mode(plan.nonce(&name), mode).exchange();
+            let steps = permitted(route).mode(plan.nonce(&name), mode).exchange();
             plan.ask(name, exchange(endpoint(route), steps)).evil(evil);
         }
     }

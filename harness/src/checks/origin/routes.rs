@@ -3,7 +3,7 @@
 use watertight_probe::plan::BearerForm;
 use watertight_reports::results::{ControlKind, Subject};
 
-use super::{relays_work, plan_permitted, refused};
+use super::{plan_permitted, refused, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},

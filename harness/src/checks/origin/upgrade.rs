@@ -55,7 +55,10 @@ fn judge(case: &mut Case<'_>) {
         not_switched(case, &name);
         let switched = case.exchange(&name);
         let described = crate::describe::exchange(&switched);
-        case.require(switched.status.is_none_or(|status| status >= 400), format!("{name}: it was not refused: {described}"));
+        case.require(
+            switched.status.is_none_or(|status| status >= 400),
+            format!("{name}: it was not refused: {described}"),
+        );
         refused(case, &format!("{}-preface", route.name()));
     }
 }

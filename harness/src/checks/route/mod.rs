@@ -1,6 +1,6 @@
 //! ROUTE: the declared routes work, as declared, and there is no other.
 
-mod body;
+pub(crate) mod body;
 mod events_are_not_held_back;
 mod half_close_keeps_response;
 mod instance_is_transparent;

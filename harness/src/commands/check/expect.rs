@@ -125,8 +125,8 @@ mod tests {
         assert_eq!(code(&[("A-1", Must, Fail)], &[]), 1);
         assert_eq!(code(&[("A-1", Must, Fail), ("A-2", Must, Fail)], &["A-1"]), 1);
         assert_eq!(code(&[("A-1", Must, Pass)], &["A-1"]), 1, "stale");
-        assert_eq!(code(&[("A-1", Should, Fail)], &[]), 1, "a SHOULD is expected to pass as well");
-        assert_eq!(code(&[("A-1", Should, Fail)], &["A-1"]), 0);
+        assert_eq!(code(&[("A-0", Must, Pass), ("A-1", Should, Fail)], &[]), 1, "a SHOULD is expected to pass as well");
+        assert_eq!(code(&[("A-0", Must, Pass), ("A-1", Should, Fail)], &["A-1"]), 0);
         assert_eq!(code(&[("A-1", Must, Inconclusive)], &["A-1"]), 3);
         assert_eq!(code(&[("A-1", Must, HarnessError)], &["A-1"]), 4);
         assert_eq!(code(&[("A-1", Must, Fail), ("A-2", Must, Inconclusive)], &["A-1"]), 1);

@@ -271,12 +271,8 @@ fn an_attempt_of_a_rule_of_facts_is_as_required_or_not_where_the_rule_names_it()
     let mut evidence = evidence(&items, |_| true);
     target(&mut evidence).attempts.remove("test::one/silent");
     let outcomes: Vec<_> = judge(&check, &items, &evidence).0.observations.iter().map(|one| one.outcome).collect();
-    let expected = [
-        AttemptOutcome::NotAsRequired,
-        AttemptOutcome::Undecided,
-        AttemptOutcome::Recorded,
-        AttemptOutcome::NoReport,
-    ];
+    let expected =
+        [AttemptOutcome::NotAsRequired, AttemptOutcome::Undecided, AttemptOutcome::Recorded, AttemptOutcome::NoReport];
     assert_eq!(outcomes, expected);
 }
 

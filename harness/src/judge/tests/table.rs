@@ -200,11 +200,8 @@ fn judged(now: Situation<'_>) -> Judged {
     target.began = now.began;
     let controls: Vec<_> = now.controls.iter().map(|one| control(*one, now.shows)).collect();
     let broken = now.controls.iter().map(|one| *one == Control::Broken);
-    let controls: Vec<_> = controls
-        .iter()
-        .zip(broken)
-        .map(|(record, broken)| Unconfined { record: record.as_ref(), broken })
-        .collect();
+    let controls: Vec<_> =
+        controls.iter().zip(broken).map(|(record, broken)| Unconfined { record: record.as_ref(), broken }).collect();
     attempt(Evidenced {
         shows: now.shows,
         target: Some(&target),
