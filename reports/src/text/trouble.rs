@@ -257,7 +257,7 @@ mod tests {
         let check = &mut results.checks[0];
         check.reason = vec!["datagram: nothing came back".into()];
         check.observations.iter_mut().for_each(|seen| {
-            seen.outcome = "recorded".into();
+            seen.outcome = AttemptOutcome::Recorded;
             seen.control = String::new();
         });
         check.observations[1].attempt.push_str(" (NoInstance)");

@@ -5,7 +5,7 @@ use watertight_probe::{
     plan::Attempt,
 };
 use watertight_reports::{
-    evidence::{Evidence, LaunchKind, Process, Socket},
+    evidence::{Evidence, Exit, Launch, LaunchKind, Process, Socket},
     results::Verdict,
 };
 
@@ -18,7 +18,7 @@ use crate::{
     checks::{launch, socket, teardown},
 };
 
-fn own<'a>(evidence: &'a mut Evidence) -> impl Iterator<Item = &'a mut watertight_reports::evidence::Launch> {
+fn own(evidence: &mut Evidence) -> impl Iterator<Item = &mut Launch> {
     evidence.launches.iter_mut().filter(|launch| launch.kind == LaunchKind::Own)
 }
 
@@ -58,7 +58,7 @@ fn bad_input_is_judged_where_it_is_declared_and_inconclusive_where_none_is() {
         let mut evidence = bare(check);
         for launch in own(&mut evidence) {
             launch.outside.insert("declared".into(), declared.into());
-            launch.exit = Some(watertight_reports::evidence::Exit::Status(1));
+            launch.exit = Some(Exit::Status(1));
             launch.hello = launch.hello.take().filter(|_| ran);
         }
         assert_eq!(verdict(check, &evidence), expected, "declared: {declared}, ran: {ran}");

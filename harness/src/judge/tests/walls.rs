@@ -16,8 +16,9 @@ use super::{
     relays::{named, verdict},
 };
 use crate::{
-    check::Check,
+    check::{Check, Item},
     checks::{egress, privilege, route},
+    site::address::is_origin,
 };
 
 /// What the unconfined probe found, and what the target's did.
@@ -96,8 +97,8 @@ fn the_first_instruction_is_tried_in_every_launch_of_the_target() {
 #[test]
 fn the_origins_are_tried_directly_over_both_families() {
     let direct = items(named(egress::CHECKS, "EGRESS-5"), &layout(), LaunchKind::Target);
-    let tried = |item: &&crate::check::Item| match &item.attempt {
-        Attempt::Connect { to, .. } => crate::site::address::is_origin(to.ip()),
+    let tried = |item: &&Item| match &item.attempt {
+        Attempt::Connect { to, .. } => is_origin(to.ip()),
         _ => false,
     };
     assert_eq!(direct.iter().filter(tried).count(), 4);
