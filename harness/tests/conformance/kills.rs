@@ -34,15 +34,16 @@ pub fn any_moment(who: Who) -> Result<(), Failed> {
 fn killed_at(moment: Duration, who: Who) -> Result<(), String> {
     let directory = place::directory();
     let before = Machine::look();
-    let mut command = who.command(&place::program(), &directory);
+    let program = place::program();
+    let mut command = who.command(&program, &directory);
     command.args(["check", "reference", "--quiet"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let ended = sys::pidfd(child.id()).map_err(|error| error.to_string())?;
     sys::readable(&ended, moment);
-    let worlds = machine::our_pid_namespaces();
+    let worlds = machine::pid_namespaces(&program);
     child.kill().map_err(|error| error.to_string())?;
     child.wait().map_err(|error| error.to_string())?;
-    machine::wait_until_none_is_ours(&worlds)?;
-    let left = before.left_by(child.id(), &directory);
+    machine::wait_until_none_is_left(&program, &worlds)?;
+    let left = before.left_by(child.id(), &program, &directory);
     if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
 }

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{place, sys};
+use crate::sys;
 
 /// Mounts, links, named namespaces and files of the machine.
 ///
@@ -26,10 +26,11 @@ impl Machine {
         Self { things: things() }
     }
 
-    /// What is there now and was not before: after the process `pid` of ours, which ran in `directory`, has ended.
-    pub fn left_by(&self, pid: u32, directory: &Path) -> Vec<String> {
+    /// What is there now and was not before: after the process `pid` of `program`, which ran in
+    /// `directory`, has ended.
+    pub fn left_by(&self, pid: u32, program: &Path, directory: &Path) -> Vec<String> {
         let mut left: Vec<String> = things().difference(&self.things).cloned().collect();
-        left.extend(ours().into_iter().map(|pid| format!("process {pid} {}", command_line(pid))));
+        left.extend(processes_of(program).into_iter().map(|pid| format!("process {pid} {}", command_line(pid))));
         left.extend(
             cgroups(&format!("watertight-{pid}-")).into_iter().map(|path| format!("cgroup {}", path.display())),
         );
@@ -38,11 +39,11 @@ impl Machine {
     }
 }
 
-/// Waits until no process of ours is left, nor any in these pid namespaces; says which ones are, after a long time.
-pub fn wait_until_none_is_ours(worlds: &BTreeSet<String>) -> Result<(), String> {
+/// Waits until no process of `program` is left, nor any in these pid namespaces; says which ones are, after a long time.
+pub fn wait_until_none_is_left(program: &Path, worlds: &BTreeSet<String>) -> Result<(), String> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        let left: BTreeSet<u32> = ours().into_iter().chain(processes_in(worlds)).collect();
+        let left: BTreeSet<u32> = processes_of(program).into_iter().chain(processes_in(worlds)).collect();
         if left.is_empty() {
             return Ok(());
         }
@@ -57,10 +58,11 @@ pub fn wait_until_none_is_ours(worlds: &BTreeSet<String>) -> Result<(), String> 
     }
 }
 
-/// Pid namespaces, apart from the machine's own, of the processes of ours.
-pub fn our_pid_namespaces() -> BTreeSet<String> {
+/// Pid namespaces, apart from the machine's own, of the processes of `program`.
+pub fn pid_namespaces(program: &Path) -> BTreeSet<String> {
     let own = pid_namespace("self");
-    ours().iter().filter_map(|pid| pid_namespace(&pid.to_string())).filter(|one| Some(one) != own.as_ref()).collect()
+    let processes = processes_of(program);
+    processes.iter().filter_map(|pid| pid_namespace(&pid.to_string())).filter(|one| Some(one) != own.as_ref()).collect()
 }
 
 /// Processes of the machine in these pid namespaces.
@@ -73,10 +75,10 @@ fn pid_namespace(pid: &str) -> Option<String> {
     Some(fs::read_link(format!("/proc/{pid}/ns/pid")).ok()?.display().to_string())
 }
 
-/// Processes that execute the program under test, wherever they see it: its inode is the same in every world.
-fn ours() -> Vec<u32> {
+/// Processes that execute this program, wherever they see it: its inode is the same in every world.
+fn processes_of(program: &Path) -> Vec<u32> {
     let identity = |path: PathBuf| fs::metadata(path).map(|file| (file.dev(), file.ino()));
-    let Ok(program) = identity(place::program()) else { return vec![] };
+    let Ok(program) = identity(program.to_owned()) else { return vec![] };
     pids().filter(|pid| identity(format!("/proc/{pid}/exe").into()).is_ok_and(|one| one == program)).collect()
 }
 

@@ -66,6 +66,13 @@ pub fn program() -> PathBuf {
     with(|place| place.directory.path().join("watertight"))
 }
 
+/// A copy of it for one run, whose processes can so be told from those of other runs.
+pub fn program_of_its_own() -> PathBuf {
+    let path = directory().join("watertight");
+    copy(&path);
+    path
+}
+
 /// A new directory that every user can write in.
 pub fn directory() -> PathBuf {
     with(|place| {
@@ -89,10 +96,13 @@ fn with<T>(act: impl FnOnce(&mut Place) -> T) -> T {
 fn make() -> Place {
     let directory = tempfile::tempdir().expect("a directory for the suite");
     open(directory.path(), 0o755);
-    let program = directory.path().join("watertight");
-    fs::copy(env!("CARGO_BIN_EXE_watertight"), &program).expect("a copy of the program");
-    open(&program, 0o755);
+    copy(&directory.path().join("watertight"));
     Place { directory, made: 0 }
+}
+
+fn copy(to: &Path) {
+    fs::copy(env!("CARGO_BIN_EXE_watertight"), to).expect("a copy of the program");
+    open(to, 0o755);
 }
 
 fn open(path: &Path, mode: u32) {

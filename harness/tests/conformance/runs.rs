@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus},
     sync::{Arc, Mutex},
+    thread,
     time::Duration,
 };
 
@@ -39,24 +40,42 @@ impl Run {
     }
 }
 
-type Runs = BTreeMap<(&'static str, Who), Arc<Result<Run, String>>>;
+type Made = Arc<Result<Run, String>>;
+
+/// Doubles that answer in some way, and that nothing may take for a sandbox.
+pub const PRETENDERS: [&str; 4] = ["echo", "deny-all", "liar", "polite-liar"];
 
 /// The run of this target as this user: made when it is first asked for.
-pub fn of(target: &'static str, who: Who) -> Arc<Result<Run, String>> {
-    static RUNS: Mutex<Runs> = Mutex::new(BTreeMap::new());
+pub fn of(target: &'static str, who: Who) -> Made {
+    static RUNS: Mutex<BTreeMap<(&str, Who), Made>> = Mutex::new(BTreeMap::new());
     let mut runs = RUNS.lock().expect("making a run does not panic");
-    runs.entry((target, who)).or_insert_with(|| Arc::new(make(target, who))).clone()
+    if !runs.contains_key(&(target, who)) {
+        let wanted: Vec<(&'static str, Who)> = if PRETENDERS.contains(&target) {
+            // They spend their time waiting for what never comes, so they do it at once.
+            PRETENDERS.iter().flat_map(|each| Who::here().iter().map(|who| (*each, *who))).collect()
+        } else {
+            vec![(target, who)]
+        };
+        runs.extend(thread::scope(|scope| {
+            let makers: Vec<_> = wanted.iter().map(|(target, who)| scope.spawn(|| make(target, *who))).collect();
+            let made = makers.into_iter().map(|maker| Arc::new(maker.join().expect("making a run does not panic")));
+            wanted.iter().copied().zip(made).collect::<Vec<_>>()
+        }));
+    }
+    runs[&(target, who)].clone()
 }
 
-fn make(target: &'static str, who: Who) -> Result<Run, String> {
+fn make(target: &str, who: Who) -> Result<Run, String> {
     has_programs(target)?;
     let (directory, outputs) = (place::directory(), place::directory());
     let evidence = outputs.join("evidence.json");
-    let mut command = who.command(&place::program(), &directory);
+    let program = place::program_of_its_own();
+    let mut command = who.command(&program, &directory);
     command.args(["check", target, "--quiet", "--format", "json", "--evidence"]).arg(&evidence);
     let before = Machine::look();
     let ended = to_the_end(command, &outputs)?;
-    let left = before.left_by(ended.pid, &directory);
+    let left = before.left_by(ended.pid, &program, &directory);
+    fs::remove_file(&program).map_err(|error| error.to_string())?;
     let results = serde_json::from_str(&ended.stdout)
         .map_err(|error| format!("`check {target}` gave no results: {error}: {}: {}", ended.exit, ended.stderr))?;
     Ok(Run { results, exit: ended.exit, left, evidence })
