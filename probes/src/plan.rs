@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::nonce::Nonce;
 
@@ -312,3 +313,21 @@ pub fn pseudo_random(seed: u32) -> impl Iterator<Item = u8> {
     })
     .flatten()
 }
+
+/// SHA-256 of the first `len` bytes of [`pseudo_random`], as hexadecimal digits.
+pub fn pseudo_random_sha256(seed: u32, len: u64) -> String {
+    let mut digest = Sha256::new();
+    let mut left = len as usize;
+    let mut body = pseudo_random(seed);
+    let mut part = Vec::with_capacity(PART);
+    while left > 0 {
+        part.clear();
+        part.extend(body.by_ref().take(left.min(PART)));
+        digest.update(&part);
+        left -= part.len();
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bytes that are digested at once.
+const PART: usize = 64 * 1024;

@@ -135,7 +135,7 @@ fn empty(common: &Common<'_>, number: usize) -> Result<Assembled, PlanError> {
 }
 
 /// A plan without an attempt.
-pub fn bare_plan(id: &str, common: &Common<'_>) -> Result<Plan, PlanError> {
+fn bare_plan(id: &str, common: &Common<'_>) -> Result<Plan, PlanError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let machine_netns =
         machine_netns_cookie().map_err(|error: io::Error| PlanError::Json(serde::ser::Error::custom(error)))?;

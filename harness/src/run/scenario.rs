@@ -12,7 +12,7 @@ use watertight_probe::{
 use watertight_reports::evidence::{AttemptRecord, Launch, LaunchKind};
 
 use super::{
-    assemble::{Assembled, Common, bare_plan},
+    assemble::Assembled,
     launch::{Manner, Running},
     session::{RunError, Session},
 };
@@ -220,10 +220,7 @@ impl Session<'_> {
             running.signal(Signal::SIGKILL).map_err(RunError::Look)?;
             last = Some(running.end());
         }
-        let mut launch = match last {
-            Some(launch) => launch,
-            None => self.start(LaunchKind::Own, self.bare(&id, End::Exit(0))?, true)?.end(),
-        };
+        let mut launch = last.unwrap_or_else(|| Launch::not_made(&id, LaunchKind::Own));
         launch.outside.insert("kills".into(), kills.to_string());
         launch.outside.insert("kills_alive".into(), alive.to_string());
         self.settle(&mut launch, &before)?;
@@ -244,19 +241,11 @@ impl Session<'_> {
         Ok(launch)
     }
 
-    fn bare(&self, id: &str, end: End) -> Result<Assembled, RunError> {
-        let run = &self.site.secrets.run;
-        let common = Common {
-            kind: LaunchKind::Own,
-            id,
-            layout: &self.layout,
-            run,
-            machine_mnt: self.site.machine_mnt,
-            bearer: self.bearer(),
-            end,
-            only: None,
-        };
-        Ok(Assembled { plan: bare_plan(id, &common)?, records: Default::default() })
+    /// A plan with nothing but what is tried at the start of every launch.
+    #[expect(clippy::expect_used, reason = "plans are made of one launch at least")]
+    fn bare(&mut self, id: &str, end: End) -> Result<Assembled, RunError> {
+        let launches = self.assemble(LaunchKind::Own, id, end)?;
+        Ok(launches.into_iter().next().expect("one launch at least"))
     }
 }
 

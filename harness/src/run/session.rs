@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         Manner { as_root: self.options.as_root, environment, ..Manner::default() }
     }
 
-    fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
+    pub(super) fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
         self.assemble_part(kind, id, end, None)
     }
 
