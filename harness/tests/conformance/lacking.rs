@@ -21,6 +21,8 @@ pub const TRIALS: [(&str, Body); 5] = [
 
 /// Exit status of a run that could not be made.
 const INCOMPLETE: i32 = 3;
+/// And of one whose record is not whole.
+const HARNESS_ERROR: i32 = 4;
 
 /// A shell in namespaces of its own prepares the lack by `preparation`, then becomes the check.
 fn where_(preparation: &str, who: Who, unshare: &[&str], last: &str) -> Result<Ended, Failed> {
@@ -72,7 +74,12 @@ fn full_evidence(who: Who) -> Result<(), Failed> {
     let mut command = check(who);
     command.args(["--evidence", "/dev/full"]);
     let ended = to_the_end(command, &place::directory())?;
-    lacks(&ended, &["/dev/full", "No space left on device"])
+    // The verdicts are told all the same.
+    let told = ["/dev/full", "No space left on device"].iter().all(|word| ended.stderr.contains(word));
+    if ended.code() == HARNESS_ERROR && told && ended.stdout.contains("EGRESS") {
+        return Ok(());
+    }
+    Err(format!("{}: {}{}", ended.exit, ended.stdout, ended.stderr).into())
 }
 
 fn full_output(who: Who) -> Result<(), Failed> {

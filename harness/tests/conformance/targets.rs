@@ -58,8 +58,8 @@ fn verdicts(who: Who, check: &'static Check) -> Vec<Trial> {
     of("reference", |_, verdict| expect(verdict == Verdict::Pass, "Pass"));
     of("bubblewrap", |slug, verdict| {
         let known = committed::known_failures("bubblewrap")?;
-        let expected = known.get(slug).copied().unwrap_or(Verdict::Pass);
-        expect(verdict == expected, &format!("{expected:?}"))
+        let expected = known.get(slug).map_or(&[Verdict::Pass][..], Vec::as_slice);
+        expect(expected.contains(&verdict), &format!("{expected:?}"))
     });
     if matches!(check.rule, Rule::Denied) {
         of("open", |_, verdict| expect(verdict == Verdict::Fail, "Fail"));
