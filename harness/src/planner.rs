@@ -73,6 +73,11 @@ pub struct Allocator {
 }
 
 impl Allocator {
+    /// Forgets what was planned and will not be made.
+    pub fn forget(&mut self) {
+        self.wanted.clear();
+    }
+
     /// What must be opened before the next launch, each thing once in a run.
     pub fn take(&mut self) -> Vec<Wanted> {
         self.taken.extend(self.wanted.iter().cloned());

@@ -244,7 +244,7 @@ impl Session<'_> {
     /// A plan with nothing but what is tried at the start of every launch.
     #[expect(clippy::expect_used, reason = "plans are made of one launch at least")]
     fn bare(&mut self, id: &str, end: End) -> Result<Assembled, RunError> {
-        let launches = self.assemble(LaunchKind::Own, id, end)?;
+        let launches = self.plan_own(id, end)?;
         Ok(launches.into_iter().next().expect("one launch at least"))
     }
 }

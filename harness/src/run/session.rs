@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         Manner { as_root: self.options.as_root, environment, ..Manner::default() }
     }
 
-    pub(super) fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
+    fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
         self.assemble_part(kind, id, end, None)
     }
 
@@ -231,6 +231,20 @@ impl<'a> Session<'a> {
         end: End,
         only: Option<Made>,
     ) -> Result<Vec<Assembled>, RunError> {
+        let launches = self.plan(kind, id, end, only)?;
+        let wanted = self.allocator.take();
+        self.site.open(wanted)?;
+        Ok(launches)
+    }
+
+    /// What is tried in launches that checks ask for by themselves: at their start, and towards the internet side alone.
+    pub(super) fn plan_own(&mut self, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
+        let launches = self.plan(LaunchKind::Own, id, end, None)?;
+        self.allocator.forget();
+        Ok(launches)
+    }
+
+    fn plan(&mut self, kind: LaunchKind, id: &str, end: End, only: Option<Made>) -> Result<Vec<Assembled>, RunError> {
         let common = Common {
             kind,
             id,
@@ -241,10 +255,7 @@ impl<'a> Session<'a> {
             end,
             only,
         };
-        let launches = assemble(&common, self.checks, &mut self.allocator)?;
-        let wanted = self.allocator.take();
-        self.site.open(wanted)?;
-        Ok(launches)
+        Ok(assemble(&common, self.checks, &mut self.allocator)?)
     }
 
     pub(super) fn bearer(&self) -> Option<BearerAt> {
