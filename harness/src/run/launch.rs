@@ -21,10 +21,16 @@ use watertight_probe::{
 use watertight_reports::evidence::{Exit, Launch, LaunchKind};
 
 use super::{assemble::Assembled, sockets, witness};
+use crate::judge::is_control;
 use crate::site::{Plants, Site};
 
 /// How long a target may take to start the probe.
 const START: Duration = Duration::from_secs(15);
+/// The same once a launch of the target took that long for nothing, and none had ever started it: a target that hangs
+/// costs its deadline once, not once a launch.
+const START_AGAIN: Duration = Duration::from_millis(500);
+/// How long the probe may go on after the deadline of its last attempt.
+const LATE: Duration = Duration::from_secs(15);
 /// How long it may take to end once the probe is done.
 const ENDING: Duration = Duration::from_secs(10);
 /// Bytes of standard error that are kept.
@@ -101,8 +107,12 @@ impl Running {
 
     /// Waits for the probe to say hello, and records its processes. False where it did not.
     pub fn greet(&mut self, site: &Site) -> bool {
-        let deadline = Instant::now() + START;
-        self.read_until(deadline, |record| record.hello.is_some() || !record.errors.is_empty());
+        let patience = if site.starts.hangs() { START_AGAIN } else { START };
+        self.read_until(Instant::now() + patience, |record| record.hello.is_some() || !record.errors.is_empty());
+        // A launch that ends by itself is no hang.
+        if !is_control(self.record.kind) {
+            site.starts.note(self.record.hello.is_some(), self.stdout.is_some());
+        }
         let Some(hello) = &self.record.hello else { return false };
         let expected = 1 + usize::from(hello.forked > 0) + usize::from(hello.executed.is_some());
         match witness::processes(site, &self.comm, expected) {
@@ -158,7 +168,7 @@ impl Running {
 
     /// Reads on until the probe is done or its output ends.
     pub fn attend(&mut self) {
-        let deadline = Instant::now() + self.longest + START;
+        let deadline = Instant::now() + self.longest + LATE;
         self.read_until(deadline, |record| record.done);
     }
 
