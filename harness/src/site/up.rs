@@ -4,6 +4,7 @@ use std::{
     fs, io,
     net::{IpAddr, SocketAddr, TcpListener},
     path::Path,
+    sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
 
@@ -37,6 +38,8 @@ pub struct Site {
     pub bearer_variable: Option<String>,
     servers: Servers,
     capture: Capture,
+    /// A launch of this site was waited for in vain.
+    hung: AtomicBool,
 }
 
 /// Why a site could not be made.
@@ -69,7 +72,17 @@ impl Site {
         let plants = Plants::plant(&world, &secrets).map_err(SiteError::Plant)?;
         let Namespaces { net: machine_net, mnt: machine_mnt, .. } =
             Namespaces::own().map_err(|source| SiteError::Enter { source })?;
-        Ok(Self { world, secrets, plants, began, machine_net, machine_mnt, bearer_variable: None, servers, capture })
+        let (bearer_variable, hung) = (None, AtomicBool::new(false));
+        Ok(Self { world, secrets, plants, began, machine_net, machine_mnt, bearer_variable, servers, capture, hung })
+    }
+
+    /// Whether a launch that had to run the probe was waited for in vain.
+    pub fn has_hung(&self) -> bool {
+        self.hung.load(Ordering::Relaxed)
+    }
+
+    pub fn note_hang(&self) {
+        self.hung.store(true, Ordering::Relaxed);
     }
 
     pub fn ledger(&self) -> &Ledger {
