@@ -14,25 +14,24 @@ use nix::{
     unistd::pipe2,
 };
 use watertight_fixtures::world::{Child, Exit as ChildExit, Fault, Spawn, SpawnError};
-use watertight_probe::{
-    plan::Plan,
-    wire::{self, Line},
-};
+use watertight_probe::{plan::Plan, wire};
 use watertight_reports::evidence::{Exit, Launch, LaunchKind};
 
-use super::{assemble::Assembled, sockets, witness};
-use crate::judge::is_control;
+use super::{
+    assemble::Assembled,
+    channel::{Channel, ERRORS, complain, shown},
+    sockets, witness,
+};
 use crate::site::{Plants, Site};
 
 /// How long a target may take to start the probe.
 const START: Duration = Duration::from_secs(15);
-/// The same once a launch of the target took that long for nothing, and none had ever started it: a target that hangs
-/// costs its deadline once, not once a launch.
-const START_AGAIN: Duration = Duration::from_millis(500);
-/// How long the probe may go on after the deadline of its last attempt.
-const LATE: Duration = Duration::from_secs(15);
+/// The same where an earlier launch that had to start it did not.
+const START_AGAIN: Duration = Duration::from_secs(2);
 /// How long it may take to end once the probe is done.
 const ENDING: Duration = Duration::from_secs(10);
+/// How long what a killed helper still holds open is read.
+const REST: Duration = Duration::from_millis(200);
 /// Bytes of standard error that are kept.
 const STDERR: usize = 2_000;
 
@@ -45,6 +44,15 @@ pub struct Manner {
     pub environment: Vec<(String, String)>,
 }
 
+/// What ends the reading, beside a deadline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// Standard output and standard error are closed.
+    Closed,
+    /// So they are, or the launched process has ended.
+    Ended,
+}
+
 /// A launch that is under way.
 pub struct Running {
     machine_net: u64,
@@ -52,11 +60,12 @@ pub struct Running {
     stdin: Option<File>,
     stdout: Option<File>,
     stderr: Option<File>,
-    line: Vec<u8>,
-    next_seq: u64,
+    channel: Channel,
     comm: String,
     longest: Duration,
     began: Instant,
+    /// Did not do in time what it was waited for.
+    overdue: bool,
     pub record: Launch,
 }
 
@@ -92,11 +101,11 @@ impl Running {
             stdin: Some(stdin_end.into()),
             stdout: Some(stdout_end.into()),
             stderr: Some(stderr_end.into()),
-            line: vec![],
-            next_seq: 0,
+            channel: Channel::default(),
             comm: plan.comm.clone(),
             longest: longest(&plan),
             began,
+            overdue: false,
             record,
         })
     }
@@ -107,20 +116,23 @@ impl Running {
 
     /// Waits for the probe to say hello, and records its processes. False where it did not.
     pub fn greet(&mut self, site: &Site) -> bool {
-        let patience = if site.starts.hangs() { START_AGAIN } else { START };
-        self.read_until(Instant::now() + patience, |record| record.hello.is_some() || !record.errors.is_empty());
-        // A launch that ends by itself is no hang.
-        if !is_control(self.record.kind) {
-            site.starts.note(self.record.hello.is_some(), self.stdout.is_some());
-        }
+        let deadline = Instant::now() + if site.has_hung() { START_AGAIN } else { START };
+        self.read_until(deadline, |record| record.hello.is_some() || !record.errors.is_empty());
         let Some(hello) = &self.record.hello else { return false };
         let expected = 1 + usize::from(hello.forked > 0) + usize::from(hello.executed.is_some());
         match witness::processes(site, &self.comm, expected) {
             Ok(seen) => {
+                let found = seen.processes.len();
+                if (1..expected).contains(&found) {
+                    complain(
+                        &mut self.record,
+                        format!("of {expected} processes of the probe, {found} could be seen from outside"),
+                    );
+                }
                 self.record.processes = seen.processes;
                 self.record.outside.extend(seen.outside);
             }
-            Err(error) => self.record.errors.push(format!("the witness could not look at the probe: {error}")),
+            Err(error) => complain(&mut self.record, format!("the witness could not look at the probe: {error}")),
         }
         true
     }
@@ -132,14 +144,14 @@ impl Running {
         let machine = self.machine_net;
         let sealed = self.record.processes.iter().all(|one| one.namespaces.get("net") != Some(&machine));
         if self.record.processes.is_empty() || !sealed {
-            self.record.errors.push("the probe was not found inside the world, so it was not let go".into());
+            complain(&mut self.record, "the probe was not found inside the world, so it was not let go".into());
             self.stdin = None;
             return;
         }
         if let Some(stdin) = &mut self.stdin
             && let Err(error) = stdin.write_all(b"g")
         {
-            self.record.errors.push(format!("the probe could not be told to go: {error}"));
+            complain(&mut self.record, format!("the probe could not be told to go: {error}"));
         }
     }
 
@@ -148,6 +160,22 @@ impl Running {
         if self.greet(site) {
             self.go();
             self.attend();
+        }
+        self.tell(site);
+    }
+
+    /// The same of one that need not run the probe: that it does not says nothing about others.
+    pub fn try_through(&mut self, site: &Site) {
+        if self.greet(site) {
+            self.go();
+            self.attend();
+        }
+    }
+
+    /// Lets later launches wait less where this one was waited for in vain: a run must end.
+    pub fn tell(&self, site: &Site) {
+        if self.overdue {
+            site.note_hang();
         }
     }
 
@@ -168,8 +196,10 @@ impl Running {
 
     /// Reads on until the probe is done or its output ends.
     pub fn attend(&mut self) {
-        let deadline = Instant::now() + self.longest + LATE;
-        self.read_until(deadline, |record| record.done);
+        let deadline = Instant::now() + self.longest + START;
+        self.read_until(deadline, |record| record.done || record.errors.len() >= ERRORS);
+        // One that says nothing but nonsense is not waited for either.
+        self.overdue |= !self.record.done && self.stdout.is_some();
     }
 
     /// Ends a launch that stays by itself: asks, and does not wait for an answer for ever.
@@ -186,7 +216,9 @@ impl Running {
     /// Waits for the launched process to end, ends it where it does not, and gives the record away.
     pub fn end(mut self) -> Launch {
         self.stdin = None;
-        let deadline = Instant::now() + ENDING;
+        let deadline = Instant::now() + if self.overdue { REST } else { ENDING };
+        // What it says meanwhile is read: one that waits for room in a pipe does not end.
+        while self.read_some(deadline, Until::Ended) {}
         let exit = match self.child.wait(deadline) {
             Ok(Some(ChildExit::Code(status))) => Exit::Status(status),
             Ok(Some(ChildExit::Signal(signal))) => Exit::Signal(signal),
@@ -197,38 +229,47 @@ impl Running {
             }
         };
         self.record.exit = Some(exit);
-        // What a killed helper still holds open must not be waited for.
-        self.read_until(Instant::now() + Duration::from_millis(200), |_| false);
+        let deadline = Instant::now() + REST;
+        while self.read_some(deadline, Until::Closed) {}
         self.record.micros = self.began.elapsed().as_micros() as u64;
         self.record
     }
 
     fn read_until(&mut self, deadline: Instant, mut enough: impl FnMut(&Launch) -> bool) {
         while !enough(&self.record) && self.stdout.is_some() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if !self.read_some(deadline, Until::Closed) {
+                self.overdue = true;
                 return;
             }
-            let millis = i32::try_from(left.as_millis() + 1).unwrap_or(i32::MAX);
-            let mut polled = [&self.stdout, &self.stderr]
-                .into_iter()
-                .flatten()
-                .map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN))
-                .collect::<Vec<_>>();
-            let timeout = PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX);
-            if poll(&mut polled, timeout).is_err() {
-                continue;
-            }
-            let ready: Vec<bool> = polled.iter().map(|one| one.any().unwrap_or(true)).collect();
-            drop(polled);
-            let has_stderr = self.stderr.is_some();
-            if ready.first() == Some(&true) {
-                self.read_stdout();
-            }
-            if has_stderr && ready.get(1) == Some(&true) {
-                self.read_stderr();
-            }
         }
+    }
+
+    /// Waits for something to read, and reads some of it. False where nothing more is to be waited for.
+    fn read_some(&mut self, deadline: Instant, until: Until) -> bool {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || (self.stdout.is_none() && self.stderr.is_none()) {
+            return false;
+        }
+        let open = [&self.stdout, &self.stderr].into_iter().flatten();
+        let mut polled: Vec<_> = open.map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN)).collect();
+        if until == Until::Ended {
+            polled.push(PollFd::new(self.child.pidfd(), PollFlags::POLLIN));
+        }
+        let millis = i32::try_from(left.as_millis() + 1).unwrap_or(i32::MAX);
+        if poll(&mut polled, PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX)).is_err() {
+            return true;
+        }
+        let mut ready = polled.iter().map(|one| one.any().unwrap_or(true)).collect::<Vec<_>>().into_iter();
+        drop(polled);
+        let stdout = self.stdout.is_some() && ready.next() == Some(true);
+        let stderr = self.stderr.is_some() && ready.next() == Some(true);
+        if stdout {
+            self.read_stdout();
+        }
+        if stderr {
+            self.read_stderr();
+        }
+        ready.next() != Some(true)
     }
 
     fn read_stdout(&mut self) {
@@ -237,19 +278,9 @@ impl Running {
         match stdout.read(&mut buffer) {
             Ok(0) | Err(_) => {
                 self.stdout = None;
-                let line = std::mem::take(&mut self.line);
-                self.take_line(&line);
+                self.channel.end_line(&mut self.record);
             }
-            Ok(len) => {
-                for byte in &buffer[..len] {
-                    if *byte == b'\n' {
-                        let line = std::mem::take(&mut self.line);
-                        self.take_line(&line);
-                    } else if self.line.len() < 2 * wire::MAX_LINE {
-                        self.line.push(*byte);
-                    }
-                }
-            }
+            Ok(len) => self.channel.take(&buffer[..len], &mut self.record),
         }
     }
 
@@ -273,43 +304,6 @@ impl Running {
             }
         }
     }
-
-    fn take_line(&mut self, line: &[u8]) {
-        let received = match wire::decode(line) {
-            None => return,
-            Some(Err(error)) => return self.record.errors.push(error.to_string()),
-            Some(Ok(received)) => received,
-        };
-        if received.launch != self.record.id {
-            return self.record.errors.push(format!("a line of another launch: {}", shown(&received.launch)));
-        }
-        if received.seq != self.next_seq {
-            let (want, got) = (self.next_seq, received.seq);
-            self.record.errors.push(format!("line {want} is missing: the next one is {got}"));
-        }
-        self.next_seq = received.seq + 1;
-        match received.line {
-            Line::Hello(hello) => self.record.hello = Some(hello),
-            Line::Began { attempt } => match self.record.attempts.get_mut(&attempt) {
-                Some(record) => record.began = true,
-                None => self.record.errors.push(format!("a receipt for {}, which was not asked for", shown(&attempt))),
-            },
-            Line::Observed(observation) => match self.record.attempts.get_mut(&observation.attempt) {
-                Some(record) if record.observation.is_none() => record.observation = Some(observation),
-                Some(_) => self.record.errors.push(format!("a second report of {}", shown(&observation.attempt))),
-                None => {
-                    self.record.errors.push(format!("a report of {}, not asked for", shown(&observation.attempt)));
-                }
-            },
-            Line::Done { .. } => self.record.done = true,
-            Line::Stopped { reason } => self.record.errors.push(format!("the probe stopped: {}", shown(&reason))),
-        }
-    }
-}
-
-/// Words of a target's own, short and harmless.
-fn shown(text: &str) -> String {
-    wire::escape(text.as_bytes(), 300)
 }
 
 fn longest(plan: &Plan) -> Duration {

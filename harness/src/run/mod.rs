@@ -2,6 +2,7 @@
 
 mod assemble;
 mod attribute;
+mod channel;
 mod launch;
 mod scenario;
 mod session;

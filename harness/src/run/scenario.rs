@@ -231,7 +231,7 @@ impl Session<'_> {
     fn brief(&self, argv: Vec<String>, assembled: Assembled, manner: Manner) -> Result<Launch, RunError> {
         let mut running =
             Running::start(&self.site, LaunchKind::Own, argv, assembled, manner).map_err(RunError::Control)?;
-        running.carry_through(&self.site);
+        running.try_through(&self.site);
         Ok(running.end())
     }
 

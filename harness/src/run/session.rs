@@ -44,6 +44,8 @@ pub enum RunError {
     Plan(#[from] PlanError),
     #[error("a control could not be started: {0}")]
     Control(SpawnError),
+    #[error("cannot start a thread: {0}; more processes must be allowed (`ulimit -u`)")]
+    Thread(std::io::Error),
     #[error("cannot look at what a launch left: {0}")]
     Look(std::io::Error),
 }
@@ -77,7 +79,7 @@ impl<'a> Session<'a> {
         let (tell, told) = mpsc::channel();
         let beside = secrets.clone();
         thread::scope(|scope| {
-            let apart = scope.spawn(move || {
+            let apart = thread::Builder::new().spawn_scoped(scope, move || {
                 let mut progress = |stage: &str| {
                     // Nobody listens any more when the other launches could not be made.
                     let _ = tell.send(stage.to_owned());
@@ -89,6 +91,7 @@ impl<'a> Session<'a> {
                 session.scenarios(&scenarios)?;
                 session.finish().map(|(evidence, _)| Some(evidence))
             });
+            let apart = apart.map_err(RunError::Thread)?;
             let mut session = Session::new(target, checks, options, secrets, &mut *progress)?;
             session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
             session.main()?;
@@ -198,6 +201,7 @@ impl<'a> Session<'a> {
             let now = self.site.ledger().elapsed_micros();
             running.record.outside.insert("done_at".into(), now.to_string());
         }
+        running.tell(&self.site);
         let mut launch = running.end();
         launch.outside.insert("workspace".into(), WORKSPACE.into());
         self.launches.push(launch);

@@ -34,12 +34,12 @@ pub struct Site {
     pub machine_net: u64,
     /// Its mount namespace: nothing is mounted there.
     pub machine_mnt: u64,
-    /// What launches in this world have come to so far.
-    pub starts: Starts,
     /// Where the workload of this run finds its bearer.
     pub bearer_variable: Option<String>,
     servers: Servers,
     capture: Capture,
+    /// A launch of this site was waited for in vain.
+    hung: AtomicBool,
 }
 
 /// Why a site could not be made.
@@ -72,18 +72,17 @@ impl Site {
         let plants = Plants::plant(&world, &secrets).map_err(SiteError::Plant)?;
         let Namespaces { net: machine_net, mnt: machine_mnt, .. } =
             Namespaces::own().map_err(|source| SiteError::Enter { source })?;
-        Ok(Self {
-            world,
-            secrets,
-            plants,
-            began,
-            machine_net,
-            machine_mnt,
-            starts: Starts::default(),
-            bearer_variable: None,
-            servers,
-            capture,
-        })
+        let (bearer_variable, hung) = (None, AtomicBool::new(false));
+        Ok(Self { world, secrets, plants, began, machine_net, machine_mnt, bearer_variable, servers, capture, hung })
+    }
+
+    /// Whether a launch that had to run the probe was waited for in vain.
+    pub fn has_hung(&self) -> bool {
+        self.hung.load(Ordering::Relaxed)
+    }
+
+    pub fn note_hang(&self) {
+        self.hung.store(true, Ordering::Relaxed);
     }
 
     pub fn ledger(&self) -> &Ledger {
@@ -128,29 +127,6 @@ impl Site {
         let leftovers = self.world.down()?;
         self.servers.shutdown();
         Ok(Down { ledger, frames: captured.frames, lost: captured.lost, leftovers })
-    }
-}
-
-/// Whether launches of one world start the probe.
-#[derive(Debug, Default)]
-pub struct Starts {
-    any: AtomicBool,
-    hung: AtomicBool,
-}
-
-impl Starts {
-    /// A launch started the probe, or was still running when it had had its time.
-    pub fn note(&self, started: bool, running: bool) {
-        if started {
-            self.any.store(true, Ordering::Relaxed);
-        } else if running {
-            self.hung.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// None ever started it, and one hung.
-    pub fn hangs(&self) -> bool {
-        self.hung.load(Ordering::Relaxed) && !self.any.load(Ordering::Relaxed)
     }
 }
 
