@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv4Addr, SocketAddr},
+    ops::RangeInclusive,
 };
 
 use watertight_probe::{
@@ -16,6 +17,9 @@ use crate::{planner::SIDE, site::address::is_origin};
 
 /// Sightings without an owner that are kept.
 const KEPT: usize = 50;
+
+/// When a launch began, in the clock of the ledgers: a key of [`Launch::outside`].
+pub const BEGAN_AT: &str = "began_at";
 
 /// Where an attempt's record is: index of the launch, id of the attempt.
 type Place = (usize, String);
@@ -67,8 +71,10 @@ enum Owned {
 struct Owners {
     nonces: HashMap<Nonce, Place>,
     sides: HashMap<Nonce, ()>,
-    /// Destinations that one attempt alone has. Those of several attempts say nothing.
-    destinations: HashMap<Destination, Option<Place>>,
+    /// Destinations that one attempt alone has, in one launch or in several. Those of several attempts say nothing.
+    destinations: HashMap<Destination, Vec<Place>>,
+    /// From when to when each launch went on, in microseconds.
+    spans: Vec<Option<RangeInclusive<u64>>>,
     /// Connections of which some part carried a nonce.
     connections: HashMap<u64, Place>,
 }
@@ -79,6 +85,7 @@ impl Owners {
             nonces: HashMap::new(),
             sides: HashMap::new(),
             destinations: HashMap::new(),
+            spans: launches.iter().map(span).collect(),
             connections: HashMap::new(),
         };
         for (index, launch) in launches.iter().enumerate() {
@@ -88,9 +95,9 @@ impl Owners {
                 owners.sides.insert(run.attempt(&launch.id, &format!("{id}{SIDE}")), ());
                 let evil = record.evil.map(|to| Destination::Internet(plain(to)));
                 for to in destination(&record.attempt).into_iter().chain(evil) {
-                    let known = owners.destinations.entry(to).or_insert_with(|| Some(place.clone()));
-                    if known.as_ref() != Some(&place) {
-                        *known = None;
+                    let known = owners.destinations.entry(to).or_default();
+                    if !known.contains(&place) {
+                        known.push(place.clone());
                     }
                 }
             }
@@ -104,6 +111,23 @@ impl Owners {
         owners
     }
 
+    /// The only one of these places that a sighting at their destination can belong to.
+    ///
+    /// An address that cannot be given to each launch anew, as that of a metadata service, is the same attempt's in each:
+    /// then the time tells. It does so of frames only, since nobody but the workload has a reason to send one there.
+    fn alone(&self, places: &[Place], sighting: &Sighting) -> Option<Place> {
+        let (first, rest) = places.split_first()?;
+        if rest.is_empty() {
+            return Some(first.clone());
+        }
+        if rest.iter().any(|place| place.1 != first.1) || !matches!(sighting.event, Event::Frame { .. }) {
+            return None;
+        }
+        let then = |place: &&Place| self.spans.get(place.0).is_some_and(|span| goes_on(span, sighting.micros));
+        let mut during = places.iter().filter(then);
+        during.next().filter(|_| during.next().is_none()).cloned()
+    }
+
     fn places(&self, sighting: &Sighting) -> Owned {
         let by_nonce: Vec<Place> = sighting.nonces.iter().filter_map(|nonce| self.nonces.get(nonce).cloned()).collect();
         if sighting.nonces.iter().any(|nonce| self.sides.contains_key(nonce)) {
@@ -112,7 +136,7 @@ impl Owners {
         if !by_nonce.is_empty() {
             return Owned::By(by_nonce);
         }
-        let find = |to: Destination| self.destinations.get(&to).cloned().flatten();
+        let find = |to: Destination| self.alone(self.destinations.get(&to)?, sighting);
         let internet = sighting.to.map(plain);
         let by_port = internet.and_then(|to| find(Destination::Internet(to)));
         let by_address = internet.and_then(|to| find(Destination::Internet(SocketAddr::new(to.ip(), 0))));
@@ -124,6 +148,16 @@ impl Owners {
             None => Owned::ByNobody,
         }
     }
+}
+
+fn goes_on(span: &Option<RangeInclusive<u64>>, micros: u64) -> bool {
+    span.as_ref().is_some_and(|span| span.contains(&micros))
+}
+
+/// From when to when a launch went on, where that is known.
+fn span(launch: &Launch) -> Option<RangeInclusive<u64>> {
+    let began = launch.number(BEGAN_AT)?;
+    Some(began..=began + launch.micros)
 }
 
 /// Whether a sighting says something about an attempt: one that speaks to a relay is *supposed* to cross loopback where
@@ -187,6 +221,7 @@ fn connection(event: &Event) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use watertight_probe::plan::Stream;
+    use watertight_reports::evidence::LaunchKind;
 
     use super::*;
     use crate::site::address;
@@ -200,5 +235,44 @@ mod tests {
             assert_eq!(connect(origin), None);
         }
         assert!(connect(Ipv4Addr::new(203, 0, 113, 1).into()).is_some());
+    }
+
+    /// Launches one after the other, 100 microseconds each, that all connect to the same two addresses.
+    fn launches(names: &[&str]) -> Vec<Launch> {
+        let run = RunNonce::from_bytes([7; 32]);
+        let launch = |(index, id): (usize, &&str)| {
+            let mut launch = Launch::not_made(id, LaunchKind::Target);
+            launch.outside.insert(BEGAN_AT.into(), (index * 1_000).to_string());
+            launch.micros = 100;
+            for name in names {
+                let attempt = Attempt::Connect { transport: Stream::Tcp, to: METADATA, source_port: None };
+                let (nonce, sightings) = (run.attempt(id, name), vec![]);
+                let (evil, began, observation) = (None, true, None);
+                let record = AttemptRecord { nonce, attempt, evil, began, observation, sightings };
+                launch.attempts.insert((*name).to_owned(), record);
+            }
+            launch
+        };
+        ["before", "target", "after"].iter().enumerate().map(launch).collect()
+    }
+
+    const METADATA: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), 80);
+
+    /// In which of these launches a lone SYN to that address at that time is seen.
+    fn seen(mut launches: Vec<Launch>, micros: u64) -> Vec<usize> {
+        let event = Event::Frame { link: "host0".into(), len: 74, protocol: "tcp".into() };
+        let (fixture, from) = ("capture".into(), "host0".into());
+        let syn = Sighting { seq: 1, micros, fixture, nonces: vec![], to: Some(METADATA), from, event };
+        attribute(&mut launches, vec![syn], &RunNonce::from_bytes([7; 32]));
+        let has = |launch: &Launch| launch.attempts.values().any(|record| !record.sightings.is_empty());
+        launches.iter().enumerate().filter(|(_, launch)| has(launch)).map(|(index, _)| index).collect()
+    }
+
+    #[test]
+    fn a_lone_syn_to_an_address_that_every_launch_shares_is_that_launch_s_in_whose_time_it_came() {
+        assert_eq!(seen(launches(&["metadata"]), 1_050), [1]);
+        assert_eq!(seen(launches(&["metadata"]), 2_050), [2]);
+        assert_eq!(seen(launches(&["metadata"]), 500), [0; 0], "between launches it is nobody's");
+        assert_eq!(seen(launches(&["metadata", "another"]), 1_050), [0; 0], "two attempts share it");
     }
 }

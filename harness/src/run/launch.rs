@@ -19,6 +19,7 @@ use watertight_reports::evidence::{Exit, Launch, LaunchKind};
 
 use super::{
     assemble::Assembled,
+    attribute::BEGAN_AT,
     channel::{Channel, ERRORS, complain, shown},
     sockets, witness,
 };
@@ -90,11 +91,12 @@ impl Running {
             spawn.identity = watertight_fixtures::world::As::Root;
             spawn.groups.clear();
         }
-        let began = Instant::now();
+        let (began, began_at) = (Instant::now(), site.ledger().elapsed_micros());
         let child = site.world.spawn(spawn)?;
         let mut record = Launch::not_made(&plan.launch, kind);
         record.argv = argv.iter().map(|word| shown(word)).collect();
         record.attempts = records;
+        record.outside.insert(BEGAN_AT.into(), began_at.to_string());
         Ok(Self {
             machine_net: site.machine_net,
             child,
