@@ -66,7 +66,9 @@ fn the_attempts_that_it_calls_untestable_are_those_that_a_run_calls_so() {
         let mut told: Vec<_> = attempts.filter_map(|one| one.as_str().map(str::to_owned)).collect();
         let mut found = vec![];
         // The checks that have such attempts on some kernels and for some users.
-        for filter in ["egress::network_changes", "egress::other_transports", "egress::raw_packets", "priv::"] {
+        for filter in
+            ["egress::network_changes", "egress::other_transports", "egress::raw_packets", "egress::vsock", "priv::"]
+        {
             let arguments = ["check", "reference", "--filter", filter, "--format", "json", "--quiet"];
             let results = json(&run_as(user, &arguments).stdout);
             let untestable = results["untestable"].as_array().expect("an array").clone();

@@ -99,7 +99,7 @@ fn a_key_file_that_is_not_private_is_refused(#[values("run", "relay")] how: &str
             let provider = ["--provider", "http://127.0.0.1/v1", "--provider-key-file", key];
             launch(user, how, directory.path(), &provider)
         };
-        refused(&with(&open), 125, "others can open it (mode 0644); chmod 600 it");
+        refused(&with(&open), 125, "its mode is 0644; run chmod 600 on it");
         let key = key(user, directory.path(), 0o600);
         let link = directory.path().join("link");
         symlink(&key, &link).expect("linked");
@@ -123,7 +123,7 @@ fn a_key_file_in_the_workspace_is_refused() {
             options.extend(["--user", become_user.as_str()]);
         }
         let ended = launch(user, "run", directory.path(), &options);
-        refused(&ended, 125, "the command may write to");
+        refused(&ended, 125, "which the command is given; keep it elsewhere");
     }
 }
 

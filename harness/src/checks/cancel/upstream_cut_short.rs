@@ -27,7 +27,7 @@ fn plan(plan: &mut Planner<'_>) {
             let mut steps = request(route, plan, &name, cut).exchange();
             // The next request, on a new connection.
             steps.push(once(route, plan, &name, "await"));
-            plan.ask(name, exchange(endpoint(route), steps)).deadline(4_000);
+            plan.ask(name, exchange(endpoint(route), steps));
         }
         let name = format!("{}-whole", route.name());
         let steps = request(route, plan, &name, "plain").exchange();
@@ -40,6 +40,8 @@ fn judge(case: &mut Case<'_>) {
         let name = format!("{}-whole", route.name());
         let whole = case.exchange(&name);
         case.control(whole.ended == Ended::Complete, format!("{name}: a whole response arrives whole"));
+        // What a busy machine makes of a whole response, it makes of the end of a cut one.
+        let limit = LIMIT_MICROS + 10 * whole.step_micros.last().copied().unwrap_or(0);
         for cut in CUTS {
             let name = format!("{}-{cut}", route.name());
             let hits = case.requests(&name, route.name()).len();
@@ -56,7 +58,7 @@ fn judge(case: &mut Case<'_>) {
             // The last step but one reads the response; each step's time is its own.
             let reading = (case.steps(&name) as usize).checked_sub(2);
             let micros = reading.and_then(|step| answer.step_micros.get(step)).copied().unwrap_or(u64::MAX);
-            case.require(micros < LIMIT_MICROS, format!("{name}: the end took {micros} us"));
+            case.require(micros < limit, format!("{name}: the end took {micros} us of {limit}"));
         }
     }
 }

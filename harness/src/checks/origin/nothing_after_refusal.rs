@@ -25,12 +25,12 @@ fn plan(plan: &mut Planner<'_>) {
     let name = "provider-second-refused";
     let mut steps = Request::models().mode(plan.nonce("provider-first"), "plain").send();
     steps.extend(Request::new("GET", "/v1/files").bearer(BearerForm::Right).mode(plan.nonce(name), "plain").send());
-    steps.extend([Step::ReadResponse, Step::ReadToEnd]);
+    steps.extend([Step::ReadResponse, Step::ReadResponse]);
     plan.ask(name, exchange(provider(), steps));
     let name = "provider-second-without-bearer";
     let mut steps = Request::models().mode(plan.nonce("provider-first"), "plain").send();
     steps.extend(Request::new("GET", "/v1/models").mode(plan.nonce(name), "plain").send());
-    steps.extend([Step::ReadResponse, Step::ReadToEnd]);
+    steps.extend([Step::ReadResponse, Step::ReadResponse]);
     plan.ask(name, exchange(provider(), steps));
     // A whole permitted request as the body of a refused one.
     let name = "provider-hidden-in-body";

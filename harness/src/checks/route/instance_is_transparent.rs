@@ -40,10 +40,10 @@ fn plan(plan: &mut Planner<'_>) {
         plan.ask(target, exchange(instance(), request.exchange()));
     }
     let up = Request::new("POST", "/api/v1/upload").mode(plan.nonce("up"), "plain").generated_body(LARGE, SEED);
-    plan.ask("up", exchange(instance(), up.exchange())).deadline(20_000);
+    plan.ask("up", exchange(instance(), up.exchange())).deadline(45_000);
     let mode = format!("large {LARGE} {SEED}");
     let down = Request::new("GET", "/api/v1/download").mode(plan.nonce("down"), mode);
-    plan.ask("down", exchange(instance(), down.exchange())).deadline(20_000);
+    plan.ask("down", exchange(instance(), down.exchange())).deadline(45_000);
 }
 
 fn judge(case: &mut Case<'_>) {
