@@ -123,7 +123,7 @@ fn a_set_user_id_copy_says_who_it_is() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).expect("set-user-id");
     let plan = plan([Attempt::SetUserId { path: path.clone() }, Attempt::SetUserId { path: "/nowhere".into() }]);
     let said = launch(&plan);
-    assert!(matches!(said.outcome(1), Outcome::Absent { errno: libc::ENOENT, .. }), "{said:?}");
+    assert!(matches!(said.outcome(1), Outcome::Refused { errno: libc::ENOENT, .. }), "{said:?}");
     let Facts::Identity { ruid: 0, euid: 0, no_new_privs: false, effective } = *said.facts(0) else {
         panic!("other facts: {said:?}")
     };
