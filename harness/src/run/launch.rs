@@ -29,6 +29,9 @@ use crate::site::{Plants, Site};
 const START: Duration = Duration::from_secs(15);
 /// The same where an earlier launch that had to start it did not.
 const START_AGAIN: Duration = Duration::from_secs(2);
+/// How long the probe may go on after the deadlines of its attempts, and at all once a launch hung.
+const LATE: Duration = Duration::from_secs(15);
+const LATE_AGAIN: Duration = Duration::from_secs(5);
 /// How long it may take to end once the probe is done.
 const ENDING: Duration = Duration::from_secs(10);
 /// How long what a killed helper still holds open is read.
@@ -105,7 +108,8 @@ impl Running {
             stderr: Some(stderr_end.into()),
             channel: Channel::default(),
             comm: plan.comm.clone(),
-            longest: longest(&plan),
+            // A target that let the harness wait for nothing once does not get the time of every attempt again.
+            longest: if site.has_hung() { Duration::ZERO } else { longest(&plan) + LATE },
             began,
             overdue: false,
             record,
@@ -198,7 +202,7 @@ impl Running {
 
     /// Reads on until the probe is done or its output ends.
     pub fn attend(&mut self) {
-        let deadline = Instant::now() + self.longest + START;
+        let deadline = Instant::now() + self.longest.max(LATE_AGAIN);
         self.read_until(deadline, |record| record.done || record.errors.len() >= ERRORS);
         // One that says nothing but nonsense is not waited for either.
         self.overdue |= !self.record.done && self.stdout.is_some();

@@ -103,7 +103,7 @@ fn make() -> Place {
 fn copy(to: &Path) {
     // By another process: a program that is still open for writing in a child that some other thread forks cannot be
     // executed.
-    let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_watertight")).arg(to).status();
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_watertight")).arg(to).status();
     assert!(copied.is_ok_and(|status| status.success()), "a copy of the program");
     open(to, 0o755);
 }
