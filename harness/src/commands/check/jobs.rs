@@ -48,24 +48,24 @@ pub fn run(plan: &Arc<Plan>, slots: usize, show: &mut Show<'_>) -> io::Result<En
     let (sender, events) = mpsc::channel();
     let mut asked = File::from(sys::asked_to_end()?);
     let interrupt = sender.clone();
-    thread::spawn(move || {
+    thread::Builder::new().name("interrupt".into()).spawn(move || {
         let readable = PollFd::new(asked.as_fd(), PollFlags::POLLIN);
         while poll(&mut [readable.clone()], PollTimeout::NONE).is_err() {}
         let _ = asked.read(&mut [0]);
         // Nobody listens any more where all is done already.
         let _ = interrupt.send(Event::Interrupted);
-    });
+    })?;
     let next = Arc::new(AtomicUsize::new(0));
     for _ in 0..slots.min(plan.targets.len()) {
         let (plan, next, sender) = (Arc::clone(plan), Arc::clone(&next), sender.clone());
-        thread::spawn(move || {
+        thread::Builder::new().name("job".into()).spawn(move || {
             while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < plan.targets.len()) {
                 let outcome = Box::new(one(&plan, index, &sender));
                 if sender.send(Event::Done(index, outcome)).is_err() {
                     return;
                 }
             }
-        });
+        })?;
     }
     let mut left = plan.targets.len();
     while left > 0 {

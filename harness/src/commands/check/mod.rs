@@ -83,7 +83,9 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     });
     let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence);
     let ended = jobs::run(&plan, line.jobs.get(), &mut show).map_err(|error| {
-        Refusal::incomplete(format!("cannot prepare for signals: {error}; try again with fewer open files"))
+        Refusal::incomplete(format!(
+            "cannot start the run: {error}; is the limit of processes or of open files reached?"
+        ))
     })?;
     match ended {
         jobs::Ended::All => Ok(show.finish()),
