@@ -1,6 +1,10 @@
 //! Single datagrams, by every system call that sends one.
 
-use std::{net::SocketAddr, os::fd::OwnedFd};
+use std::{
+    net::SocketAddr,
+    os::fd::OwnedFd,
+    time::{Duration, Instant},
+};
 
 use super::{
     answer::{self, Received},
@@ -16,6 +20,8 @@ use crate::{
 };
 
 const IPPROTO_UDPLITE: i32 = 136;
+/// How long errors of a datagram to a group are waited for.
+const GROUP_ERRORS: Duration = Duration::from_millis(20);
 
 /// `Attempt::Send`.
 pub fn send(
@@ -40,7 +46,10 @@ pub fn send(
         None => context.payload().into_bytes(),
     };
     send_by(context, &socket, &payload, to, call)?;
-    hear_datagram(context, &socket)
+    // Nobody has to answer a group, so that only errors are waited for, which come at once.
+    let until = context.answer_until();
+    let until = if to.ip().is_multicast() { until.min(Instant::now() + GROUP_ERRORS) } else { until };
+    hear_datagram(context, &socket, until)
 }
 
 /// Broadcast destinations; and ICMP errors also for a socket that is not connected. Where these cannot be had, less is heard.
@@ -77,10 +86,10 @@ fn send_by(
 }
 
 /// One datagram back, if it comes soon.
-fn hear_datagram(context: &Context<'_>, socket: &OwnedFd) -> Attempted {
+fn hear_datagram(context: &Context<'_>, socket: &OwnedFd, until: Instant) -> Attempted {
     context.step("recv");
     let mut buffer = [0; 2048];
-    match answer::receive(socket, &mut buffer, context.answer_until()).map_err(refused("recv"))? {
+    match answer::receive(socket, &mut buffer, until).map_err(refused("recv"))? {
         Received::Bytes(read) => Ok(heard(&buffer[..read])),
         Received::End | Received::Late => Ok(silent("recv")),
     }
