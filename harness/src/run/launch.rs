@@ -163,10 +163,7 @@ impl Running {
 
     /// The whole of an ordinary launch: greets, lets go and attends.
     pub fn carry_through(&mut self, site: &Site) {
-        if self.greet(site) {
-            self.go();
-            self.attend();
-        }
+        self.try_through(site);
         self.tell(site);
     }
 

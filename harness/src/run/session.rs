@@ -190,9 +190,8 @@ impl<'a> Session<'a> {
         with_instance: bool,
         as_root: bool,
     ) -> Result<(), RunError> {
-        let argv = self.target.argv(&self.words(&assembled, with_instance)?)?;
         let manner = Manner { as_root: as_root || self.options.as_root, ..self.manner() };
-        let mut running = Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)?;
+        let mut running = self.start_with(kind, assembled, with_instance, manner)?;
         if running.greet(&self.site) {
             running.look_at_sockets(&self.site);
             running.go();
@@ -214,8 +213,17 @@ impl<'a> Session<'a> {
         assembled: Assembled,
         with_instance: bool,
     ) -> Result<Running, RunError> {
+        self.start_with(kind, assembled, with_instance, self.manner())
+    }
+
+    fn start_with(
+        &self,
+        kind: LaunchKind,
+        assembled: Assembled,
+        with_instance: bool,
+        manner: Manner,
+    ) -> Result<Running, RunError> {
         let argv = self.target.argv(&self.words(&assembled, with_instance)?)?;
-        let manner = self.manner();
         Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)
     }
 
@@ -262,7 +270,7 @@ impl<'a> Session<'a> {
         Ok(assemble(&common, self.checks, &mut self.allocator)?)
     }
 
-    pub(super) fn bearer(&self) -> Option<BearerAt> {
+    fn bearer(&self) -> Option<BearerAt> {
         self.target.bearer_variable.clone().map(BearerAt::Env)
     }
 
