@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     fs,
-    process::Command,
     time::{Instant, SystemTime},
 };
 
@@ -18,7 +17,7 @@ use crate::{
     check::Check,
     checks, judge,
     planner::{Allocator, Layout, Planner},
-    run::{Options, RunError, Session},
+    run::{Options, Ran, RunError, Session},
     target::Target,
 };
 
@@ -47,7 +46,7 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evi
     let spec = spec(&checks::all())?;
     let began = Instant::now();
     let started_at = rfc3339(SystemTime::now());
-    let (evidence, layout) = Session::run(run.target, run.checks, run.options, progress)?;
+    let Ran { evidence, layout, version } = Session::run(run.target, run.checks, run.options, progress)?;
     let mut checks = vec![];
     let mut untestable = vec![];
     for check in run.checks {
@@ -58,7 +57,7 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evi
     let results = Results {
         schema: results::SCHEMA.into(),
         spec: spec.clone(),
-        target: target(run, &evidence),
+        target: target(run, &evidence, version),
         profile: format!("core {spec}"),
         status: Status::of(&checks, run.complete),
         counts: Counts::of(&checks),
@@ -84,27 +83,14 @@ fn items(check: &Check, layout: &Layout) -> Vec<crate::check::Item> {
     Planner::plan(check, "judge", LaunchKind::Target, layout, &run, &mut Allocator::default())
 }
 
-fn target(run: &Run<'_>, evidence: &Evidence) -> results::Target {
+fn target(run: &Run<'_>, evidence: &Evidence, version: String) -> results::Target {
     let argv = evidence.of_kind(LaunchKind::Target).next().map(|launch| launch.argv.clone()).unwrap_or_default();
     results::Target {
         name: run.target.name.clone(),
-        version: version(run.target),
+        version,
         route: run.target.route.name().into(),
         launched_as: if run.options.as_root { "root" } else { "user" }.into(),
         argv,
-    }
-}
-
-fn version(target: &Target) -> String {
-    let own = std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
-    let words: Vec<String> = target.version.iter().map(|word| word.replace("{watertight}", &own)).collect();
-    let Some((program, arguments)) = words.split_first() else { return String::new() };
-    match Command::new(program).args(arguments).output() {
-        Ok(output) => {
-            let first = output.stdout.split(|byte| *byte == b'\n').next().unwrap_or_default();
-            wire::escape(first, 100)
-        }
-        Err(error) => format!("unknown: {error}"),
     }
 }
 

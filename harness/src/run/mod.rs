@@ -7,6 +7,7 @@ mod launch;
 mod scenario;
 mod session;
 mod sockets;
+mod version;
 mod witness;
 
-pub use session::{Options, RunError, Session};
+pub use session::{Options, Ran, RunError, Session};

@@ -39,11 +39,21 @@ impl Session<'_> {
             Scenario::FailsLate => self.fails_late(),
             Scenario::Status(status) => {
                 let assembled = self.bare(&scenario.id(), End::Exit(status))?;
-                let mut running = self.start(LaunchKind::Own, assembled, true)?;
-                running.carry_through(&self.site);
-                Ok(running.end())
+                self.whole(assembled)
             }
         }
+    }
+
+    /// An ordinary launch, made once more.
+    pub(super) fn again(&mut self, number: u32) -> Result<Launch, RunError> {
+        let assembled = self.bare(&format!("again-{number}"), End::Exit(0))?;
+        self.whole(assembled)
+    }
+
+    fn whole(&self, assembled: Assembled) -> Result<Launch, RunError> {
+        let mut running = self.start(LaunchKind::Own, assembled, true)?;
+        running.carry_through(&self.site);
+        Ok(running.end())
     }
 
     /// The launch ends in this way while the workload has lingering processes, and requests open in every state.

@@ -13,6 +13,7 @@ use super::{
     assemble::{Assembled, Common, Made, assemble},
     attribute::attribute,
     launch::{Manner, Running},
+    version,
 };
 use crate::{
     check::Check,
@@ -50,6 +51,14 @@ pub enum RunError {
     Look(std::io::Error),
 }
 
+/// What a run brings back.
+pub struct Ran {
+    pub evidence: Evidence,
+    pub layout: Layout,
+    /// The target's version in its own words.
+    pub version: String,
+}
+
 /// A run under way.
 pub struct Session<'a> {
     pub(super) target: &'a Target,
@@ -72,7 +81,7 @@ impl<'a> Session<'a> {
         checks: &'a [&'static Check],
         options: &'a Options,
         progress: &'a mut dyn FnMut(&str),
-    ) -> Result<(Evidence, Layout), RunError> {
+    ) -> Result<Ran, RunError> {
         progress("making the world");
         let secrets = Secrets::new().map_err(SiteError::Random)?;
         let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();
@@ -89,20 +98,22 @@ impl<'a> Session<'a> {
                 }
                 let mut session = Session::new(target, checks, options, beside, &mut progress)?;
                 session.scenarios(&scenarios)?;
-                session.finish().map(|(evidence, _)| Some(evidence))
+                session.finish().map(Some)
             });
             let apart = apart.map_err(RunError::Thread)?;
             let mut session = Session::new(target, checks, options, secrets, &mut *progress)?;
             session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
             session.main()?;
             session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
-            let (mut evidence, layout) = session.finish()?;
+            let version = version::of(&session.site, target, &program());
+            let layout = session.layout.clone();
+            let mut evidence = session.finish()?;
             told.iter().for_each(|stage| progress(&stage));
             if let Some(apart) = apart.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))? {
                 evidence.join(apart);
             }
             progress("judging");
-            Ok((evidence, layout))
+            Ok(Ran { evidence, layout, version })
         })
     }
 
@@ -177,6 +188,11 @@ impl<'a> Session<'a> {
         for scenario in wanted {
             (self.progress)(&scenario.id());
             let launch = self.scenario(*scenario)?;
+            self.launches.push(launch);
+        }
+        // What the probe tries at its very start is a race: more starts, more chances to see it lost.
+        for again in 1..self.options.soak {
+            let launch = self.again(again)?;
             self.launches.push(launch);
         }
         Ok(())
@@ -296,8 +312,8 @@ impl<'a> Session<'a> {
     }
 
     /// Takes the site down and gives everything that was seen outside to its attempt.
-    fn finish(self) -> Result<(Evidence, Layout), RunError> {
-        let Self { target, site, layout, mut launches, .. } = self;
+    fn finish(self) -> Result<Evidence, RunError> {
+        let Self { target, site, mut launches, .. } = self;
         let mut banners: Vec<String> = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
         banners.push(site.secrets.marker_digest());
         let secrets = [("provider-key".to_owned(), site.secrets.provider_key.clone())].into();
@@ -314,7 +330,7 @@ impl<'a> Session<'a> {
             gaps.push(format!("the ledger lost {} entries", down.ledger.dropped()));
         }
         let absent = target.absent.iter().map(|(what, why)| (what.name().to_owned(), why.clone())).collect();
-        Ok((Evidence { launches, secrets, banners, unattributed, gaps, absent }, layout))
+        Ok(Evidence { launches, secrets, banners, unattributed, gaps, absent })
     }
 }
 

@@ -3,7 +3,10 @@
 //! The kernel's features are hidden in turn by a filter that the harness installs before the launch. What the manifest
 //! does not name as a prerequisite may be missing, if the workload is as far from the host's network as ever.
 
-use watertight_reports::results::{ControlKind, Subject};
+use watertight_reports::{
+    evidence::Exit,
+    results::{ControlKind, Subject},
+};
 
 use super::in_hosts_network;
 use crate::{
@@ -28,6 +31,8 @@ fn judge(case: &mut Case<'_>) {
             if launch.succeeded() {
                 case.breach(format!("{id}: nothing ran, and the launch reported success"));
             }
+            // Closed, but whoever started it still waits.
+            case.require(launch.exit != Some(Exit::Deadline), format!("{id}: the launch ends by itself"));
             continue;
         }
         if launch.outside.get("needed").is_some_and(|needed| needed == "yes") {

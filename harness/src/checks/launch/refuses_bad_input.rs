@@ -1,6 +1,9 @@
 //! LAUNCH-2: what would open the sandbox, or leaves out what it needs, is refused before anything starts (catalogue A5, A9, P03, P04).
 
-use watertight_reports::results::{ControlKind, Subject};
+use watertight_reports::{
+    evidence::Exit,
+    results::{ControlKind, Subject},
+};
 
 use super::in_hosts_network;
 use crate::{
@@ -39,6 +42,8 @@ fn judge(case: &mut Case<'_>) {
             case.breach(format!("{id}: the workload ran"));
         } else if launch.succeeded() {
             case.breach(format!("{id}: nothing ran, and the launch reported success"));
+        } else {
+            case.require(launch.exit != Some(Exit::Deadline), format!("{id}: the launch ends by itself"));
         }
     }
     case.control(declared > 0, "the manifest says how at least one bad input is given to the target");
