@@ -26,6 +26,8 @@ pub struct Check {
     pub rule: Rule,
     /// Slugs of the broken references that this check, and nothing else than it, must catch.
     pub mutants: &'static [&'static str],
+    /// The same where the harness is the machine's root, beside those: an ordinary user's world cannot plant everything.
+    pub mutants_of_root: &'static [&'static str],
     /// Judged by what the harness sees of the processes from outside as well.
     pub witnessed: bool,
     /// The routes that the requirement is about. It is waived where a manifest declares all of them absent: the closed
@@ -150,6 +152,7 @@ impl Check {
             scenarios: &[],
             rule,
             mutants: &[],
+            mutants_of_root: &[],
             witnessed: false,
             waived_by: &[],
         }
@@ -167,6 +170,11 @@ impl Check {
 
     pub const fn caught_on(mut self, mutants: &'static [&'static str]) -> Self {
         self.mutants = mutants;
+        self
+    }
+
+    pub const fn caught_on_by_root(mut self, mutants: &'static [&'static str]) -> Self {
+        self.mutants_of_root = mutants;
         self
     }
 

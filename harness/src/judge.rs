@@ -33,7 +33,7 @@ pub fn check(check: &Check, items: &[Item], evidence: &Evidence) -> (CheckResult
         control: check.control,
         observations: vec![],
         witness: vec![],
-        mutants: check.mutants.iter().map(|mutant| (*mutant).to_owned()).collect(),
+        mutants: check.mutants.iter().chain(check.mutants_of_root).map(|mutant| (*mutant).to_owned()).collect(),
         duration_us: duration(check, evidence),
     };
     let mut untestable = vec![];

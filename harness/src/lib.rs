@@ -14,6 +14,7 @@ pub mod reach;
 pub mod request;
 pub mod run;
 pub mod scenario;
+pub mod selftest;
 pub mod site;
 mod sys;
 pub mod target;

@@ -78,7 +78,7 @@ fn spec(all: &[&Check]) -> Result<String, OutcomeError> {
 }
 
 /// What a check declares, wherever it is launched: names, needs and controls; destinations do not matter here.
-fn items(check: &Check, layout: &Layout) -> Vec<crate::check::Item> {
+pub fn items(check: &Check, layout: &Layout) -> Vec<crate::check::Item> {
     let run = watertight_probe::nonce::RunNonce::from_bytes([0; 32]);
     Planner::plan(check, "judge", LaunchKind::Target, layout, &run, &mut Allocator::default())
 }

@@ -73,6 +73,11 @@ pub struct Allocator {
 }
 
 impl Allocator {
+    /// Gives none of the first `count` destinations out.
+    pub fn leave_out(&mut self, count: u32) {
+        self.next = self.next.max(count);
+    }
+
     /// Forgets what was planned and will not be made.
     pub fn forget(&mut self) {
         self.wanted.clear();

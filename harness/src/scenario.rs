@@ -67,6 +67,14 @@ impl Ending {
 }
 
 impl Scenario {
+    /// Whether what it leaves is waited for, which takes a while where something is left.
+    pub fn settles(self) -> bool {
+        match self {
+            Self::Ends(_) | Self::KilledEarly | Self::FailsLate => true,
+            Self::Hides(_) | Self::Refuses(_) | Self::Status(_) => false,
+        }
+    }
+
     /// The launch's id in the evidence.
     pub fn id(self) -> String {
         match self {

@@ -93,6 +93,9 @@ pub struct Socket {
     pub path: String,
     /// Permission bits.
     pub mode: u32,
+    /// Microseconds from the file's birth to the last change of its mode, owner or name; nothing where the file system
+    /// keeps no birth.
+    pub changed_after: Option<u64>,
     pub directory_mode: u32,
     /// Socket and directory belong to the launching user.
     pub owned_by_user: bool,

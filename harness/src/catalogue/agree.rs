@@ -41,7 +41,7 @@ fn form(check: &Check) -> Vec<String> {
     if !check.slug.starts_with(&prefix) {
         problems.push(format!("the slug {} of {} does not start with {prefix}", check.slug, check.id));
     }
-    if check.mutants.is_empty() {
+    if check.mutants.is_empty() && check.mutants_of_root.is_empty() {
         problems.push(format!("{} ({}) names no mutant that it must catch", check.id, check.slug));
     }
     problems

@@ -56,7 +56,7 @@ pub fn run(line: &Explain) -> ExitCode {
         paragraph: &requirement.about,
         attempts: attempts(check),
         control: check.control,
-        mutants: check.mutants.iter().map(|mutant| (*mutant).to_owned()).collect(),
+        mutants: check.mutants.iter().chain(check.mutants_of_root).map(|mutant| (*mutant).to_owned()).collect(),
         waived_by: (!waived_by.is_empty()).then_some(waivers.as_str()),
         target: says,
         last: None,

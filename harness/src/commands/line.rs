@@ -35,6 +35,13 @@ Exit status: 0 where `watertight check` can run here, 3 where something needed i
 
 Exit status: 0 conformant; 1 a MUST failed; 2 usage; 4 else, a harness error; 3 else, incomplete or inconclusive. Of several targets the worst counts: 1, 4, 3, 0. With --expect: 0 as expected.")]
     Check(Check),
+    /// Test the suite itself: run broken references, each of which exactly its checks must catch.
+    #[command(after_help = "Example: watertight selftest --mutant 'leak-*'
+
+The broken references are a program of their own: `cargo build --release -p watertight-mutants` puts it beside this one.
+
+Exit status: 0 every mutant was caught by exactly the checks that must; 1 not so; 2 usage; 3 nothing could be run.")]
+    Selftest(Selftest),
     /// List the requirements, or the targets.
     #[command(after_help = "Example: watertight list --targets")]
     List(List),
@@ -116,6 +123,28 @@ pub enum Format {
     Text,
     /// One results document; for several targets an array of them.
     Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Selftest {
+    /// Only the mutants with this name; `*` stands for any characters.
+    #[arg(long, value_name = "GLOB")]
+    pub mutant: Option<String>,
+    /// Run every check on every mutant.
+    #[arg(long)]
+    pub full: bool,
+    /// So many mutants at once, each in a world of its own. Most of the time they wait.
+    #[arg(long, default_value = "6", value_name = "N")]
+    pub jobs: NonZeroUsize,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing while the run goes on.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Say of each mutant what it gets wrong.
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ mod list;
 mod nearest;
 mod output;
 mod sandbox;
+mod selftest;
 mod sys;
 
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ pub fn main() -> ExitCode {
     match line::Line::parse().command {
         line::Command::Doctor(options) => doctor::run(&options),
         line::Command::Check(options) => check::run(&options),
+        line::Command::Selftest(options) => selftest::run(&options),
         line::Command::List(options) => list::run(&options),
         line::Command::Explain(options) => explain::run(&options),
         line::Command::Run(options) => sandbox::run(options),

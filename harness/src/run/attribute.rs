@@ -8,7 +8,7 @@ use std::{
 
 use watertight_probe::{
     nonce::{Nonce, RunNonce},
-    plan::{Attempt, UnixAddress},
+    plan::{Attempt, Datagram, Stream, UnixAddress},
     sighting::{Event, Sighting},
 };
 use watertight_reports::evidence::{AttemptRecord, Launch, Unattributed};
@@ -27,9 +27,18 @@ type Place = (usize, String);
 /// Where an attempt goes, in the words of a fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Destination {
-    Internet(SocketAddr),
+    Internet(SocketAddr, Carrier),
     /// A path, or `@` and an abstract name.
     Unix(String),
+}
+
+/// By what something goes there: a connection and a datagram to the same place belong to different attempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Carrier {
+    Stream,
+    Datagram,
+    /// Neither, or it cannot be told.
+    Other,
 }
 
 /// Moves `sightings` into the records of `launches`; returns what belongs to none.
@@ -93,7 +102,7 @@ impl Owners {
                 let place = (index, id.clone());
                 owners.nonces.insert(record.nonce, place.clone());
                 owners.sides.insert(run.attempt(&launch.id, &format!("{id}{SIDE}")), ());
-                let evil = record.evil.map(|to| Destination::Internet(plain(to)));
+                let evil = record.evil.map(|to| Destination::Internet(plain(to), Carrier::Stream));
                 for to in destination(&record.attempt).into_iter().chain(evil) {
                     let known = owners.destinations.entry(to).or_default();
                     if !known.contains(&place) {
@@ -138,12 +147,15 @@ impl Owners {
         }
         let find = |to: Destination| self.alone(self.destinations.get(&to)?, sighting);
         let internet = sighting.to.map(plain);
-        let by_port = internet.and_then(|to| find(Destination::Internet(to)));
-        let by_address = internet.and_then(|to| find(Destination::Internet(SocketAddr::new(to.ip(), 0))));
+        let by = carrier(sighting);
+        let by_port = internet.and_then(|to| find(Destination::Internet(to, by)));
+        let whole = |to: SocketAddr| Destination::Internet(SocketAddr::new(to.ip(), 0), Carrier::Other);
+        let by_address = internet.and_then(|to| find(whole(to)));
         let name = sighting.from.split(" by ").next().unwrap_or_default();
         let by_name = find(Destination::Unix(name.to_owned()));
         let by_connection = connection(&sighting.event).and_then(|id| self.connections.get(&id).cloned());
-        match by_port.or(by_address).or(by_name).or(by_connection) {
+        // A connection whose bytes name their attempt is no other's, wherever it goes.
+        match by_connection.or(by_port).or(by_address).or(by_name) {
             Some(place) => Owned::By(vec![place]),
             None => Owned::ByNobody,
         }
@@ -172,14 +184,24 @@ fn concerns(record: &AttemptRecord, sighting: &Sighting) -> bool {
 /// Where this attempt goes, if it goes anywhere by itself.
 fn destination(attempt: &Attempt) -> Option<Destination> {
     // The relays connect to the origins as well: there only the nonce tells whose connection it is.
-    let internet = |to: SocketAddr| (!is_origin(to.ip())).then(|| Destination::Internet(plain(to)));
+    let internet = |to: SocketAddr, by| (!is_origin(to.ip())).then(|| Destination::Internet(plain(to), by));
     match attempt {
-        Attempt::Connect { to, .. } | Attempt::Send { to, .. } | Attempt::DnsStream { to, .. } => internet(*to),
-        Attempt::Ping { to, .. } | Attempt::RawIp { to, .. } => internet(SocketAddr::new(*to, 0)),
-        Attempt::Descriptors { reach } | Attempt::NewNamespaces { reach, .. } => internet(*reach),
+        Attempt::Connect { to, transport, .. } => match transport {
+            Stream::Sctp | Stream::Dccp => internet(*to, Carrier::Other),
+            Stream::Tcp | Stream::Mptcp | Stream::TcpFastOpen | Stream::IoUring => internet(*to, Carrier::Stream),
+        },
+        Attempt::Send { to, transport, .. } => match transport {
+            Datagram::Udp => internet(*to, Carrier::Datagram),
+            Datagram::UdpLite => internet(*to, Carrier::Other),
+        },
+        Attempt::DnsStream { to, .. } => internet(*to, Carrier::Stream),
+        Attempt::Ping { to, .. } | Attempt::RawIp { to, .. } => internet(SocketAddr::new(*to, 0), Carrier::Other),
+        Attempt::NewNamespaces { reach, .. } => internet(*reach, Carrier::Stream),
         Attempt::Unix { address: UnixAddress::Path(path), .. } => Some(Destination::Unix(path.clone())),
         Attempt::Unix { address: UnixAddress::Abstract(name), .. } => Some(Destination::Unix(format!("@{name}"))),
-        Attempt::Resolve { .. }
+        // What leaves through a descriptor carries the nonce. Whoever else finds the listener says nothing of descriptors.
+        Attempt::Descriptors { .. }
+        | Attempt::Resolve { .. }
         | Attempt::Frame
         | Attempt::Socket { .. }
         | Attempt::Network
@@ -194,6 +216,32 @@ fn destination(attempt: &Attempt) -> Option<Destination> {
         | Attempt::Ports { .. }
         | Attempt::Mcp { .. }
         | Attempt::Linger { .. } => None,
+    }
+}
+
+fn carrier(sighting: &Sighting) -> Carrier {
+    match &sighting.event {
+        Event::Accepted { .. } | Event::Request { .. } | Event::Closed { .. } => Carrier::Stream,
+        Event::Received { connection, .. } => {
+            if connection.is_some() {
+                Carrier::Stream
+            } else {
+                Carrier::Datagram
+            }
+        }
+        Event::Question { over, .. } => {
+            if over == "udp" {
+                Carrier::Datagram
+            } else {
+                Carrier::Stream
+            }
+        }
+        Event::Frame { protocol, .. } => match protocol.as_str() {
+            "tcp" | "tcp-syn" => Carrier::Stream,
+            "udp" => Carrier::Datagram,
+            _ => Carrier::Other,
+        },
+        Event::Body { .. } | Event::Responded { .. } => Carrier::Other,
     }
 }
 
@@ -220,7 +268,6 @@ fn connection(event: &Event) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use watertight_probe::plan::Stream;
     use watertight_reports::evidence::LaunchKind;
 
     use super::*;

@@ -36,6 +36,8 @@ const LATE_AGAIN: Duration = Duration::from_secs(5);
 const ENDING: Duration = Duration::from_secs(10);
 /// How long what a killed helper still holds open is read.
 const REST: Duration = Duration::from_millis(200);
+/// Which defence a broken reference says it left out: a key of [`Launch::outside`].
+pub const APPLIED: &str = "applied";
 /// Bytes of standard error that are kept.
 const STDERR: usize = 2_000;
 
@@ -300,6 +302,12 @@ impl Running {
                     if ended {
                         text.push(' ');
                     }
+                }
+                if self.record.outside.get(APPLIED).is_none()
+                    && let Some(slug) = text.split("watertight-mutants: applied ").nth(1)
+                    && let Some((slug, _)) = slug.split_once(' ')
+                {
+                    self.record.outside.insert(APPLIED.into(), slug.to_owned());
                 }
                 // The last words matter most; everything here is ASCII.
                 let start = text.len().saturating_sub(STDERR);

@@ -10,4 +10,5 @@ mod sockets;
 mod version;
 mod witness;
 
-pub use session::{Options, Ran, RunError, Session};
+pub use launch::APPLIED;
+pub use session::{MUTANTS, Options, Ran, RunError, Session};

@@ -80,8 +80,9 @@ impl Session<'_> {
             running.signal(signal).map_err(RunError::Look)?;
         }
         let mut launch = running.end();
-        self.settle(&mut launch, &before)?;
+        // Before anything is swept away that may hold them.
         self.count_upstream(&mut launch);
+        self.settle(&mut launch, &before)?;
         Ok(launch)
     }
 

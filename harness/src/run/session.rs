@@ -11,7 +11,7 @@ use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
 
 use super::{
     assemble::{Assembled, Common, Made, assemble},
-    attribute::attribute,
+    attribute::{BEGAN_AT, attribute},
     launch::{Manner, Running},
     version,
 };
@@ -32,6 +32,8 @@ pub struct Options {
     pub as_root: bool,
     /// How often launches are repeated to look for races.
     pub soak: u32,
+    /// Further programs of ours that lie in the world, by name.
+    pub beside: Vec<(String, PathBuf)>,
 }
 
 /// Why a run could not be made. Nothing is judged then.
@@ -68,6 +70,8 @@ pub struct Session<'a> {
     pub(super) launches: Vec<Launch>,
     allocator: Allocator,
     checks: &'a [&'static Check],
+    /// Launches beside the main one are made only where a check has attempts of its own in them.
+    only_needed: bool,
     progress: &'a mut dyn FnMut(&str),
 }
 
@@ -117,6 +121,75 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// The controls alone. Every broken target that is launched with the same secrets can be judged with them.
+    pub fn controls_alone(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+        secrets: Secrets,
+    ) -> Result<Ran, RunError> {
+        let mut silent = |_: &str| {};
+        let mut session = Session::new(target, checks, options, secrets, &mut silent)?;
+        session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
+        session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
+        let layout = session.layout.clone();
+        Ok(Ran { evidence: session.finish()?, layout, version: String::new() })
+    }
+
+    /// The target's launches alone, one after the other in one world, and of them only those that `checks` ask for.
+    ///
+    /// `controls` are joined in: what their attempts share with these says nothing of either.
+    pub fn target_alone(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+        secrets: Secrets,
+        controls: &Evidence,
+    ) -> Result<Evidence, RunError> {
+        let mut silent = |_: &str| {};
+        let mut session = Session::new(target, checks, options, secrets.clone(), &mut silent)?;
+        session.only_needed = true;
+        session.allocator.leave_out(BEFORE);
+        session.launches = controls.launches.iter().map(elsewhere).collect();
+        let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();
+        let (settling, brief): (BTreeSet<_>, BTreeSet<_>) = scenarios.into_iter().partition(|one| one.settles());
+        let mut evidence = thread::scope(|scope| {
+            // Each waits in a world of its own for what it may leave.
+            let apart: Vec<_> = settling
+                .into_iter()
+                .map(|scenario| {
+                    let secrets = secrets.apart(&scenario.id());
+                    let alone = move || Self::scenario_alone(target, checks, options, secrets, scenario);
+                    thread::Builder::new().spawn_scoped(scope, alone).map_err(RunError::Thread)
+                })
+                .collect();
+            session.main()?;
+            session.scenarios(&brief)?;
+            let mut evidence = session.finish()?;
+            evidence.launches.drain(..controls.launches.len());
+            for scenario in apart {
+                let ended = scenario?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                evidence.join(ended?);
+            }
+            Ok::<_, RunError>(evidence)
+        })?;
+        evidence.join(controls.clone());
+        Ok(evidence)
+    }
+
+    fn scenario_alone(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+        secrets: Secrets,
+        scenario: Scenario,
+    ) -> Result<Evidence, RunError> {
+        let mut silent = |_: &str| {};
+        let mut session = Session::new(target, checks, options, secrets, &mut silent)?;
+        session.scenarios(&[scenario].into())?;
+        session.finish()
+    }
+
     fn new(
         target: &'a Target,
         checks: &'a [&'static Check],
@@ -124,12 +197,12 @@ impl<'a> Session<'a> {
         secrets: Secrets,
         progress: &'a mut dyn FnMut(&str),
     ) -> Result<Self, RunError> {
-        let mut site = Site::up(&options.program, secrets)?;
+        let mut site = Site::up(&options.program, &options.beside, secrets)?;
         site.bearer_variable = target.bearer_variable.clone();
         let mut layout = site.layout()?;
         layout.absent = target.absent.keys().copied().collect();
         let allocator = Allocator::default();
-        Ok(Self { target, options, site, layout, launches: vec![], allocator, checks, progress })
+        Ok(Self { target, options, site, layout, launches: vec![], allocator, checks, only_needed: false, progress })
     }
 
     fn controls(&mut self, when: &str, user: LaunchKind, root: LaunchKind) -> Result<(), RunError> {
@@ -151,7 +224,7 @@ impl<'a> Session<'a> {
     fn main(&mut self) -> Result<(), RunError> {
         (self.progress)("target");
         let mut beside = vec![];
-        for assembled in self.assemble(LaunchKind::Second, "second", End::Stay)? {
+        for assembled in self.assemble_beside(LaunchKind::Second, "second", End::Stay)? {
             let mut running = self.start(LaunchKind::Second, assembled, true)?;
             running.carry_through(&self.site);
             beside.push(running);
@@ -170,7 +243,7 @@ impl<'a> Session<'a> {
                 self.through(LaunchKind::Target, assembled, true, *only == Some(Made::ByRoot))?;
             }
         }
-        for assembled in self.assemble(LaunchKind::NoInstance, "no-instance", End::Exit(0))? {
+        for assembled in self.assemble_beside(LaunchKind::NoInstance, "no-instance", End::Exit(0))? {
             self.through(LaunchKind::NoInstance, assembled, false, false)?;
         }
         self.stop(beside);
@@ -248,6 +321,15 @@ impl<'a> Session<'a> {
         Manner { as_root: self.options.as_root, environment, ..Manner::default() }
     }
 
+    /// Launches beside the main one.
+    fn assemble_beside(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
+        let mut launches = self.assemble(kind, id, end)?;
+        if self.only_needed {
+            launches.retain(|launch| !launch.plan.attempts.is_empty() || !launch.plan.last.is_empty());
+        }
+        Ok(launches)
+    }
+
     fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
         self.assemble_part(kind, id, end, None)
     }
@@ -298,6 +380,7 @@ impl<'a> Session<'a> {
     pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, PlanError> {
         let values = [
             ("watertight", program()),
+            ("mutants", format!("{PROGRAMS}/{MUTANTS}")),
             // By address: a resolver daemon's socket is planted for DNS-5, and the C library asks it first.
             ("provider_url", format!("http://{}/v1", address::PROVIDER_V4)),
             ("instance_url", format!("http://{}", address::INSTANCE_V4)),
@@ -333,6 +416,19 @@ impl<'a> Session<'a> {
         Ok(Evidence { launches, secrets, banners, unattributed, gaps, absent })
     }
 }
+
+/// Destinations that the controls of a selftest have, at most.
+const BEFORE: u32 = 4_000;
+
+/// A launch of another world: it has destinations, and no time in this one.
+fn elsewhere(launch: &Launch) -> Launch {
+    let mut launch = launch.clone();
+    launch.outside.remove(BEGAN_AT);
+    launch
+}
+
+/// The name of the broken references' program, on the machine and in the world.
+pub const MUTANTS: &str = "watertight-mutants";
 
 /// This program as it lies in the world.
 fn program() -> String {

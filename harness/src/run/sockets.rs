@@ -4,6 +4,7 @@ use std::{
     fs, io,
     os::unix::fs::{FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 use watertight_reference::launch::socket_directory;
@@ -37,12 +38,19 @@ fn socket(site: &Site, launcher: i32, directory: &Path, path: &Path, owner: u32)
     Ok(Socket {
         path: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         mode: file.mode() & PERMISSIONS,
+        changed_after: changed_after(&file),
         directory_mode: parent.mode() & PERMISSIONS,
         owned_by_user: file.uid() == owner && parent.uid() == owner,
         answers_user: answers(owner)?,
         // An ordinary user's world has one user: there is no other to knock as.
         answers_others: if site.world.is_roots() { Some(answers(OTHER_USER)?) } else { None },
     })
+}
+
+fn changed_after(file: &fs::Metadata) -> Option<u64> {
+    let born = file.created().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    let changed = Duration::new(u64::try_from(file.ctime()).ok()?, u32::try_from(file.ctime_nsec()).ok()?);
+    Some(changed.saturating_sub(born).as_micros() as u64)
 }
 
 /// The path as the launcher itself sees it.

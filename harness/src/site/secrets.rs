@@ -10,6 +10,8 @@ use watertight_probe::{nonce::RunNonce, plan::Needle};
 #[derive(Clone)]
 pub struct Secrets {
     pub run: RunNonce,
+    /// What banners are made from.
+    banners: RunNonce,
     /// What the provider takes.
     pub provider_key: String,
     /// Stands in files that may be read only by some.
@@ -28,12 +30,20 @@ impl Secrets {
         let marker = run.secret("marker");
         let planted = ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "WATERTIGHT_PLANTED"]
             .map(|name| (name, format!("planted-{}", &run.secret(name)[..40])));
-        Ok(Self { run, provider_key, marker, planted: planted.to_vec() })
+        Ok(Self { banners: run.clone(), run, provider_key, marker, planted: planted.to_vec() })
+    }
+
+    /// The same secrets with nonces of its own: for a world beside others in which the same launches are made.
+    pub fn apart(&self, name: &str) -> Self {
+        let digest = self.run.secret(&format!("apart {name}"));
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(&digest.as_bytes()[..32]);
+        Self { run: RunNonce::from_bytes(bytes), ..self.clone() }
     }
 
     /// What a canary says on contact.
     pub fn banner(&self, fixture: &str) -> String {
-        format!("wt-banner:{}", self.run.secret(&format!("banner {fixture}")))
+        format!("wt-banner:{}", self.banners.secret(&format!("banner {fixture}")))
     }
 
     /// The same as a line: a reader knows when it has all of it.

@@ -3,7 +3,7 @@
 use std::{
     fs, io,
     net::{IpAddr, SocketAddr, TcpListener},
-    path::Path,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
@@ -11,7 +11,7 @@ use std::{
 use watertight_fixtures::{
     ledger::Ledger,
     servers::{Servers, ServersError, Zone},
-    world::{Capture, Config, HOME, Leftovers, Namespaces, RESOLVER, WORKSPACE, World, WorldError},
+    world::{Capture, Config, HOME, Leftovers, Namespaces, Program, RESOLVER, WORKSPACE, World, WorldError},
 };
 
 use super::{
@@ -61,9 +61,10 @@ pub enum SiteError {
 
 impl Site {
     /// Makes the world and starts every fixture that all launches share.
-    pub fn up(program: &Path, secrets: Secrets) -> Result<Self, SiteError> {
+    pub fn up(program: &Path, beside: &[(String, PathBuf)], secrets: Secrets) -> Result<Self, SiteError> {
         let began = Instant::now();
         let mut config = Config::new(program);
+        config.programs.extend(beside.iter().cloned().map(|(name, path)| Program { name, path }));
         config.etc.push(("hosts".into(), address::hosts()));
         let world = World::up(&config)?;
         let capture = Capture::start(&world, began)?;

@@ -84,7 +84,7 @@ impl<G: Guards> Supervisor<G> {
                 if let Some(status) = self.reap()? {
                     return Ok(Some(status));
                 }
-            } else if G::forwards_signals() {
+            } else if G::forwards_signal(signal as i32) {
                 let group = self.leads_session && OF_TERMINAL.contains(&signal);
                 // The command may have ended a moment ago; that is reported by SIGCHLD.
                 if group { killpg(self.command, signal) } else { kill(self.command, signal) }.ok();

@@ -1,5 +1,9 @@
 //! The defences of the launcher and the bridge: one function each, up unless overridden.
 
+use std::{io, os::fd::OwnedFd};
+
+use crate::relay::Bearer;
+
 /// The namespaces that a sandbox gets of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Namespaces {
@@ -42,6 +46,16 @@ pub enum Comparison {
     Absent,
 }
 
+/// Which families of sockets the workload is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Families {
+    /// All but Unix, IPv4, IPv6 and routing netlink.
+    AllOthers,
+    /// Only the one that network namespaces are known not to confine.
+    Vsock(Comparison),
+    None,
+}
+
 /// The defences of the launcher and the bridge.
 pub trait LaunchGuards: Send + Sync + 'static {
     // Identity and namespaces
@@ -66,6 +80,15 @@ pub trait LaunchGuards: Send + Sync + 'static {
     fn hides_host_name() -> bool {
         true
     }
+    /// A way out of the sandbox's network beside the relays: none. Asked while the launcher, a single thread, is still in
+    /// the host's namespaces.
+    fn way_out() -> Option<OwnedFd> {
+        None
+    }
+    /// What init, with loopback raised, does with [`Self::way_out`].
+    fn lead_out(_way_out: OwnedFd) -> io::Result<()> {
+        Ok(())
+    }
 
     // What a workload would inherit
     fn closes_inherited_descriptors() -> bool {
@@ -88,6 +111,11 @@ pub trait LaunchGuards: Send + Sync + 'static {
         true
     }
 
+    /// What the workload shows to the provider's relay: drawn anew for each spawn.
+    fn bearer() -> io::Result<Bearer> {
+        Bearer::generate()
+    }
+
     // Privileges
     fn capability_sets_to_drop() -> CapSets {
         CapSets::ALL
@@ -103,9 +131,8 @@ pub trait LaunchGuards: Send + Sync + 'static {
     fn filters_system_calls() -> bool {
         true
     }
-    /// Sockets of families other than Unix, IPv4, IPv6 and routing netlink.
-    fn denies_socket_families() -> Comparison {
-        Comparison::Low32
+    fn denies_socket_families() -> Families {
+        Families::AllOthers
     }
     /// TIOCSTI and TIOCLINUX.
     fn denies_terminal_injection() -> Comparison {
@@ -208,7 +235,8 @@ pub trait LaunchGuards: Send + Sync + 'static {
     fn init_ends_with_launcher() -> bool {
         true
     }
-    fn forwards_signals() -> bool {
+    /// A signal to the launcher goes on to the sandbox.
+    fn forwards_signal(_signal: i32) -> bool {
         true
     }
     fn socket_directory_mode() -> u32 {

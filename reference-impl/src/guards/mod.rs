@@ -3,7 +3,7 @@
 mod launch;
 mod relay;
 
-pub use launch::{CapSets, Comparison, LaunchGuards, Namespaces};
+pub use launch::{CapSets, Comparison, Families, LaunchGuards, Namespaces};
 pub use relay::{AllUp, RelayGuards};
 
 /// Every defence. `watertight` instantiates [`AllUp`] alone; wrong variants live in a program of their own.

@@ -1,8 +1,12 @@
 //! The relays' defences, one question each. Every default answer is the defence as it should be.
 
+use std::borrow::Cow;
+
+use hyper::HeaderMap;
+
 use crate::relay::{
     Destination, Fault, Head, Kind, Origin, Refusal, Truncated, drops_from_request, drops_from_response,
-    equal_in_constant_time, instance_route, printable, provider_route,
+    equal_in_constant_time, instance_route, only_authorization, printable, provider_route,
 };
 
 /// What the relays ask where a defence acts. A type that overrides one function is a relay with that one defence down,
@@ -32,9 +36,9 @@ pub trait RelayGuards: Send + Sync + 'static {
         equal_in_constant_time(given, expected)
     }
 
-    /// More than one `Authorization` is no authorization.
-    fn refuses_duplicate_credentials() -> bool {
-        true
+    /// What a request shows as its credential: its one `Authorization`, whatever stands elsewhere.
+    fn credential(headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
+        only_authorization(headers).map(Cow::Borrowed)
     }
 
     /// Method, path form, encoded separators and route of a provider request, in this order.
@@ -121,7 +125,7 @@ pub trait RelayGuards: Send + Sync + 'static {
         true
     }
 
-    /// A request is sent once, whatever becomes of it.
+    /// A request is sent once, whatever becomes of it. Asked for requests without a body.
     fn sends_once() -> bool {
         true
     }

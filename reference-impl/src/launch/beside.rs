@@ -50,7 +50,7 @@ where
         user => Some(Identity::choose::<G>(user)?),
     };
     let key_file = KeyFile::open(&spec.key_file, Owner::of(identity.as_ref().map_or(0, |identity| identity.uid)))?;
-    let bearer = fresh_bearer()?;
+    let bearer = fresh_bearer::<G>()?;
     let argv: Vec<CString> = spec.argv.iter().cloned().map(c_string).collect::<Result<_, _>>()?;
     let environment = environment(routes.provider.path(), bearer.expose(), routes.instance.is_some())?;
 

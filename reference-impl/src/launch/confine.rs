@@ -51,10 +51,13 @@ pub(crate) fn drop_init_privileges() -> Result<(), LaunchError> {
 fn drop_capabilities(drop: CapSets, securebits: bool) -> io::Result<()> {
     let [effective, permitted, _] = capability_sets()?;
     let kept = |dropped: bool, set: u64| if dropped { 0 } else { set };
+    if !(drop.ambient && drop.inheritable) {
+        // While the bounding set still allows it.
+        set_capability_sets([effective, permitted, permitted])?;
+    }
     if drop.ambient {
         clear_ambient_set()?;
     } else {
-        set_capability_sets([effective, permitted, permitted])?;
         raise_ambient(permitted)?;
     }
     if securebits {

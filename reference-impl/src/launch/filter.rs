@@ -12,7 +12,7 @@ use seccompiler::{
 };
 
 use super::error::LaunchError;
-use crate::guards::{Comparison, Guards};
+use crate::guards::{Comparison, Families, Guards};
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 type Refusal = Result<(), seccompiler::BackendError>;
@@ -131,12 +131,20 @@ fn append(whole: &mut BpfProgram, next: BpfProgram) {
 }
 
 /// Sockets other than Unix, IPv4, IPv6 and routing netlink: vsock and the like are outside network namespaces.
-fn deny_families(rules: &mut Rules, comparison: Comparison) -> Refusal {
-    let Some(length) = length(comparison) else { return Ok(()) };
-    let differs = |family: i32| (0, length.clone(), Op::Ne, family as u64);
+fn deny_families(rules: &mut Rules, families: Families) -> Refusal {
+    match families {
+        Families::AllOthers => {}
+        Families::Vsock(comparison) => {
+            let Some(length) = length(comparison) else { return Ok(()) };
+            rules.insert(libc::SYS_socket, vec![rule(&[(0, length, Op::Eq, libc::AF_VSOCK as u64)])?]);
+            return Ok(());
+        }
+        Families::None => return Ok(()),
+    }
+    let differs = |family: i32| (0, Length::Dword, Op::Ne, family as u64);
     let other = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(differs);
-    let netlink = (0, length.clone(), Op::Eq, libc::AF_NETLINK as u64);
-    let not_route = (2, length.clone(), Op::Ne, libc::NETLINK_ROUTE as u64);
+    let netlink = (0, Length::Dword, Op::Eq, libc::AF_NETLINK as u64);
+    let not_route = (2, Length::Dword, Op::Ne, libc::NETLINK_ROUTE as u64);
     rules.insert(libc::SYS_socket, vec![rule(&other)?, rule(&[netlink, not_route])?]);
     rules.insert(libc::SYS_socketpair, vec![rule(&[differs(libc::AF_UNIX)])?]);
     Ok(())

@@ -32,21 +32,31 @@ pub(crate) struct Blueprint {
     pub has_instance: bool,
 }
 
+/// The launcher's descriptors that init needs.
+pub(crate) struct Inherited {
+    /// The directory of the relay sockets.
+    pub sockets: OwnedFd,
+    /// Closed when the launcher ends.
+    pub lifeline: OwnedFd,
+    pub way_out: Option<OwnedFd>,
+}
+
 /// Runs as pid 1 until the workload or the launcher ends; ending it ends everything in the sandbox.
-pub(crate) fn main<G: Guards>(blueprint: &Blueprint, sockets: OwnedFd, lifeline: OwnedFd) -> ! {
-    let status = run::<G>(blueprint, sockets, lifeline).unwrap_or_else(|error| {
+pub(crate) fn main<G: Guards>(blueprint: &Blueprint, inherited: Inherited) -> ! {
+    let status = run::<G>(blueprint, inherited).unwrap_or_else(|error| {
         eprintln!("watertight: {error}");
         error.exit_status()
     });
     exit_now(status)
 }
 
-fn run<G: Guards>(blueprint: &Blueprint, sockets: OwnedFd, lifeline: OwnedFd) -> Result<i32, LaunchError> {
+fn run<G: Guards>(blueprint: &Blueprint, inherited: Inherited) -> Result<i32, LaunchError> {
+    let Inherited { sockets, lifeline, way_out } = inherited;
     if G::init_forgets_launcher_strings() {
         require::<G>(wipe_start_strings().step("forget the launcher's command line"))?;
     }
     if G::closes_inherited_descriptors() {
-        let own = [sockets.as_raw_fd(), lifeline.as_raw_fd()];
+        let own: Vec<_> = [&sockets, &lifeline].into_iter().chain(&way_out).map(AsRawFd::as_raw_fd).collect();
         require::<G>(close_all_except(&own).step_or("close inherited descriptors", "; Linux 5.9 or newer is needed"))?;
     }
     if G::namespaces().user {
@@ -59,7 +69,7 @@ fn run<G: Guards>(blueprint: &Blueprint, sockets: OwnedFd, lifeline: OwnedFd) ->
         require::<G>(setsid().map(drop).step("start a session"))?;
     }
     prctl::set_name(c"watertight-init").step("take a name")?;
-    build::<G>(blueprint)?;
+    build::<G>(blueprint, way_out)?;
 
     // From here on the relay sockets are reached by name in the working directory: no path leads there.
     fchdir(&sockets).step("enter the directory of the relay sockets")?;
@@ -100,8 +110,11 @@ fn run<G: Guards>(blueprint: &Blueprint, sockets: OwnedFd, lifeline: OwnedFd) ->
 /// Nobody is left to read it.
 const END_WITH_LAUNCHER: i32 = 128 + libc::SIGKILL;
 
-fn build<G: Guards>(blueprint: &Blueprint) -> Result<(), LaunchError> {
+fn build<G: Guards>(blueprint: &Blueprint, way_out: Option<OwnedFd>) -> Result<(), LaunchError> {
     require::<G>(raise_loopback().step("raise loopback"))?;
+    if let Some(way_out) = way_out {
+        G::lead_out(way_out).step("lead out of the sandbox's network")?;
+    }
     blueprint.view.mount::<G>()?;
     if G::forbids_user_namespaces_by_limit() {
         require::<G>(forbid_user_namespaces())?;

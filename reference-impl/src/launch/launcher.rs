@@ -19,7 +19,7 @@ use super::checks;
 use super::environment::{Given, environment};
 use super::error::{LaunchError, Step};
 use super::identity::Identity;
-use super::init::{self, Blueprint};
+use super::init::{self, Blueprint, Inherited};
 use super::outer::{Sockets, enter_own_namespaces};
 use super::root::{View, covered_directories};
 use super::sockets;
@@ -48,10 +48,11 @@ where
     let identity = Identity::choose::<G>(spec.user.as_deref())?;
     let key_file = KeyFile::open(&spec.key_file, Owner::of(identity.uid))?;
     identity.assume::<G>()?;
-    let bearer = fresh_bearer()?;
+    let bearer = fresh_bearer::<G>()?;
     let blueprint = blueprint::<G>(spec, &routes, &identity, &key_file, &bearer)?;
 
     let early_key = if G::reads_key_after_clone() { None } else { Some(key_file.read()?) };
+    let way_out = G::way_out();
     enter_own_namespaces(&identity)?;
     let sockets = Sockets::listen::<G>(blueprint.has_instance)?;
     let signals = block_signals().step("read signals from a descriptor")?;
@@ -62,11 +63,11 @@ where
     let (pid, pidfd) = match clone_into(flags).step_or("make the sandbox's namespaces", advice)? {
         Forked::Child => {
             drop(keeper);
-            init::main::<G>(&blueprint, sockets.directory, lifeline)
+            init::main::<G>(&blueprint, Inherited { sockets: sockets.directory, lifeline, way_out })
         }
         Forked::Parent(child) => child,
     };
-    drop(lifeline);
+    drop((lifeline, way_out));
     let sandbox = Sandbox { pid: Pid::from_raw(pid), pidfd, keeper: Some(keeper), reaped: false };
     sockets.attach()?;
     chdir(&blueprint.workspace).step("return to the workspace")?;
@@ -129,8 +130,8 @@ fn refuse_directories() -> Result<(), LaunchError> {
     }
 }
 
-pub(super) fn fresh_bearer() -> Result<Bearer, LaunchError> {
-    Bearer::generate().step("draw a random bearer")
+pub(super) fn fresh_bearer<G: Guards>() -> Result<Bearer, LaunchError> {
+    G::bearer().step("draw a random bearer")
 }
 
 fn clone_flags(namespaces: Namespaces) -> libc::c_int {
@@ -178,9 +179,10 @@ impl Sandbox {
                 break;
             }
             while let Some(info) = signals.read_signal().step("read a signal")? {
-                if G::forwards_signals() && info.ssi_signo != Signal::SIGCHLD as u32 {
+                let signal = info.ssi_signo as i32;
+                if signal != Signal::SIGCHLD as i32 && G::forwards_signal(signal) {
                     // Where init has just ended, its status follows.
-                    signal_pidfd(&self.pidfd, info.ssi_signo as i32).ok();
+                    signal_pidfd(&self.pidfd, signal).ok();
                 }
             }
         }

@@ -5,6 +5,8 @@ use std::io;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -18,6 +20,11 @@ impl Bearer {
         let mut bytes = Zeroizing::new([0; 32]);
         crate::sys::random_bytes(bytes.as_mut_slice())?;
         Ok(Self(Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))))
+    }
+
+    /// A token that is known already.
+    pub fn known(token: String) -> Self {
+        Self(Zeroizing::new(token))
     }
 
     /// The token itself, for the file that the workload reads.
@@ -35,6 +42,13 @@ impl fmt::Debug for Bearer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Bearer(hidden)")
     }
+}
+
+/// The one `Authorization` of a request. More than one is none: servers differ in which they would take.
+pub fn only_authorization(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut given = headers.get_all(AUTHORIZATION).iter();
+    let first = given.next()?;
+    given.next().is_none().then(|| first.as_bytes())
 }
 
 /// Length first, which is no secret, then every byte whatever the first difference is.

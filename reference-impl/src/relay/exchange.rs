@@ -82,12 +82,14 @@ async fn forward<R: Relay>(
     head: &Head,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Failure> {
+    let has_body = !request.body().is_end_stream();
     let (parts, incoming) = request.into_parts();
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let kept = headers::request::<R::Guards>(R::KIND, &parts.headers);
     let broken = Arc::new(AtomicBool::new(false));
     let upload = Upload::new::<R::Guards>(incoming, broken.clone());
-    let (body, spare) = if R::Guards::streams_request() && R::Guards::sends_once() {
+    let again = !has_body && !R::Guards::sends_once();
+    let (body, spare) = if R::Guards::streams_request() && !again {
         (upload.boxed_unsync(), None)
     } else {
         let bytes = upload.collect().await.map_err(|_| Failure::Body)?.to_bytes();
@@ -96,7 +98,7 @@ async fn forward<R: Relay>(
     let trip = Trip { relay, driver, method: &parts.method, host, kept: &kept };
     let destination = R::Guards::destination(fixed, head, host);
     let mut sent = trip.go(&destination, body).await;
-    if let (Err(Failure::Upstream(_)), Some(bytes), false) = (&sent, &spare, R::Guards::sends_once()) {
+    if let (Some(bytes), true) = (&spare, again) {
         sent = trip.go(&destination, whole(bytes.clone())).await;
     }
     let mut response = sent.map_err(|failure| if broken.load(Ordering::Relaxed) { Failure::Body } else { failure })?;

@@ -23,7 +23,7 @@ mod tls;
 mod tunnel;
 mod upstream;
 
-pub use bearer::{Bearer, equal_in_constant_time};
+pub use bearer::{Bearer, equal_in_constant_time, only_authorization};
 pub use body::Truncated;
 pub use destination::Destination;
 pub use head::{Fault, Head};

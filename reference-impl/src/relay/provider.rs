@@ -63,13 +63,9 @@ impl<G: RelayGuards> Relay for ProviderRelay<G> {
     }
 
     fn judge(&self, head: &Head, headers: &HeaderMap) -> Result<Destination, Refusal> {
-        let mut given = headers.get_all(AUTHORIZATION).iter();
-        let first = given.next().map_or(&b""[..], HeaderValue::as_bytes);
-        if given.next().is_some() && G::refuses_duplicate_credentials() {
-            return Err(Refusal::Bearer);
-        }
-        if !G::bearer_matches(first, &self.expected) {
-            return Err(Refusal::Bearer);
+        match G::credential(headers) {
+            Some(given) if G::bearer_matches(&given, &self.expected) => {}
+            _ => return Err(Refusal::Bearer),
         }
         G::provider_route(&head.method, &head.target, self.base.path())?;
         // The method chooses between the two constants; nothing of the request's own target is sent on.

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use watertight_reference::guards::{AllUp, CapSets, Comparison, Guards, LaunchGuards, Namespaces, RelayGuards};
+use watertight_reference::guards::{
+    AllUp, CapSets, Comparison, Families, Guards, LaunchGuards, Namespaces, RelayGuards,
+};
 
 /// What is done with a set of guards.
 pub trait With {
@@ -63,7 +65,7 @@ variants! {
     "allow-new-privileges" AllowNewPrivileges { fn sets_no_new_privs() -> bool { false } }
     "open-securebits" OpenSecurebits { fn locks_securebits() -> bool { false } }
     "no-filter" NoFilter { fn filters_system_calls() -> bool { false } }
-    "allow-families" AllowFamilies { fn denies_socket_families() -> Comparison { Comparison::Absent } }
+    "allow-families" AllowFamilies { fn denies_socket_families() -> Families { Families::None } }
     "allow-injection" AllowInjection { fn denies_terminal_injection() -> Comparison { Comparison::Absent } }
     "compare-64-bits" Compare64Bits { fn denies_terminal_injection() -> Comparison { Comparison::Whole64 } }
     "allow-io-uring" AllowIoUring { fn denies_io_uring() -> bool { false } }
@@ -103,7 +105,7 @@ variants! {
     "init-keeps-privileges" InitKeepsPrivileges { fn init_drops_privileges() -> bool { false } }
     "leave-zombies" LeaveZombies { fn init_reaps_orphans() -> bool { false } }
     "outlive-launcher" OutliveLauncher { fn init_ends_with_launcher() -> bool { false } }
-    "swallow-signals" SwallowSignals { fn forwards_signals() -> bool { false } }
+    "swallow-signals" SwallowSignals { fn forwards_signal(_: i32) -> bool { false } }
     "wide-directory" WideDirectory { fn socket_directory_mode() -> u32 { 0o755 } }
     "early-key" EarlyKey { fn reads_key_after_clone() -> bool { false } }
     "stay-root" StayRoot { fn becomes_ordinary_user() -> bool { false } }

@@ -1,9 +1,11 @@
 //! Every defence down once, or done wrongly: its check must fail. A defence whose loss nothing notices has no place here
 //! and none in the relay, unless hyper holds it as well, which the last test says.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hyper::header::HeaderName;
+use hyper::HeaderMap;
+use hyper::header::{AUTHORIZATION, HeaderName};
 use watertight_reference::guards::RelayGuards;
 use watertight_reference::relay::{
     Destination, Fault, Head, Kind as Side, Origin, Refusal, Truncated, drops_from_request, drops_from_response,
@@ -48,7 +50,11 @@ mutant!(compare_without_spaces: {
             equal_in_constant_time(&without(given), &without(expected))
         }
     } fails bearer::wrong_bearer_is_401::<Mutant>("two spaces"), bearer::wrong_bearer_is_401::<Mutant>("tab"));
-mutant!(take_the_first_of_two_credentials: { fn refuses_duplicate_credentials() -> bool { false } }
+mutant!(take_the_first_of_two_credentials: {
+        fn credential(headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
+            headers.get(AUTHORIZATION).map(|value| Cow::Borrowed(value.as_bytes()))
+        }
+    }
     fails bearer::wrong_bearer_is_401::<Mutant>("right, then wrong"));
 
 // What for.

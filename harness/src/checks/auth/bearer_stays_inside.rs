@@ -13,7 +13,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("AUTH-4", "auth::bearer_stays_inside", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Provider])
-    .caught_on(&["forward-authorization", "forward-api-key"]);
+    .caught_on(&["forward-header-x-api-key"]);
 
 fn plan(plan: &mut Planner<'_>) {
     use watertight_probe::plan::BearerForm;
@@ -34,10 +34,7 @@ fn judge(case: &mut Case<'_>) {
         let answer = case.exchange(name);
         case.control(answer.status == Some(200), format!("{name}: the request was answered 200"));
         let requests = case.requests(name, "provider");
-        case.control(
-            requests.len() == 1,
-            format!("{name}: the request reached the provider once ({})", requests.len()),
-        );
+        case.control(!requests.is_empty(), format!("{name}: the request reached the provider"));
         for request in requests {
             let Event::Request { headers, .. } = &request.event else { continue };
             for (header, value) in headers {

@@ -8,7 +8,7 @@ use watertight_reports::{evidence::LaunchKind, results::ControlKind};
 use crate::{case::Case, check::Check, planner::Planner};
 
 pub static CHECK: Check = Check::facts("AUTH-3", "auth::key_stays_outside", ControlKind::KnownPositive, plan, judge)
-    .caught_on(&["key-in-environment", "key-in-argument", "key-file-in-view", "key-in-config"]);
+    .caught_on(&["key-in-environment", "key-in-argument", "key-in-config", "key-file-in-view"]);
 
 const ROOTS: [&str; 9] = ["/home", "/root", "/tmp", "/run", "/var/tmp", "/dev/shm", "/etc", "/srv", "/opt"];
 

@@ -15,7 +15,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("AUTH-2", "auth::other_spawn", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Provider])
-    .caught_on(&["constant-bearer"]);
+    .caught_on(&["constant-bearer", "accept-any-bearer", "compare-length-only"]);
 
 fn plan(plan: &mut Planner<'_>) {
     let own = Request::models().mode(plan.nonce("own"), "plain").exchange();

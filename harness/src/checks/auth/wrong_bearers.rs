@@ -15,14 +15,20 @@ pub static CHECK: Check = Check::facts("AUTH-1", "auth::wrong_bearers", ControlK
     .waived_by(&[Capability::Provider])
     .caught_on(&[
         "accept-any-bearer",
+        "accept-no-bearer",
+        "accept-empty-bearer",
         "compare-length-only",
-        "compare-prefix-only",
-        "compare-suffix-only",
-        "accept-other-header",
+        "compare-up-to-the-shorter",
+        "compare-up-to-the-expected",
+        "compare-first-half",
+        "compare-last-half",
+        "drop-what-is-not-ascii",
         "accept-any-scheme",
+        "accept-a-bare-token",
+        "accept-api-key-header",
+        "accept-proxy-authorization",
         "take-first-authorization",
         "take-last-authorization",
-        "compare-characters",
     ]);
 
 /// Every way of being wrong that a comparison has got wrong somewhere (catalogue C2).
@@ -62,7 +68,7 @@ fn plan(plan: &mut Planner<'_>) {
 fn judge(case: &mut Case<'_>) {
     let right = case.exchange("right");
     let hits = case.requests("right", "provider").len();
-    case.control(right.status == Some(200) && hits == 1, "the right bearer got 200 and one hit");
+    case.control(right.status == Some(200) && hits > 0, "the right bearer got 200 and the provider was asked");
     for (name, _) in wrong() {
         let answer = case.exchange(name);
         for hit in case.arrived(name) {

@@ -13,7 +13,7 @@ pub static CHECK: Check =
     Check::facts("CANCEL-3", "cancel::client_gone_mid_stream", ControlKind::KnownPositive, plan, cancelled)
         .about(Subject::Relay)
         .waived_by(Capability::ROUTES)
-        .caught_on(&["keep-upstream-mid-stream", "drain-response"]);
+        .caught_on(&["keep-upstream-on-hangup", "mistake-close-for-half-close", "collect-response"]);
 
 fn plan(plan: &mut Planner<'_>) {
     for (route, name, end) in each_way(plan.routes()) {

@@ -12,7 +12,7 @@ pub static CHECK: Check =
     Check::facts("CANCEL-1", "cancel::client_gone_while_pending", ControlKind::KnownPositive, plan, cancelled)
         .about(Subject::Relay)
         .waived_by(Capability::ROUTES)
-        .caught_on(&["keep-upstream-on-hangup"]);
+        .caught_on(&["keep-upstream-on-hangup", "mistake-close-for-half-close"]);
 
 fn plan(plan: &mut Planner<'_>) {
     for (route, name, end) in each_way(plan.routes()) {

@@ -14,7 +14,7 @@ pub static CHECK: Check =
     Check::facts("CANCEL-2", "cancel::client_gone_with_incomplete_body", ControlKind::KnownPositive, plan, cancelled)
         .about(Subject::Relay)
         .waived_by(Capability::ROUTES)
-        .caught_on(&["keep-upstream-on-cut-body"]);
+        .caught_on(&["mistake-close-for-half-close"]);
 
 fn plan(plan: &mut Planner<'_>) {
     for (route, name, end) in each_way(plan.routes()) {

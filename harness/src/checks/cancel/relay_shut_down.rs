@@ -15,7 +15,7 @@ pub static CHECK: Check = Check::facts("CANCEL-4", "cancel::relay_shut_down", Co
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
     .launching(crate::scenario::ALL_ENDINGS)
-    .caught_on(&["keep-upstream-on-shutdown"]);
+    .caught_on(&["relays-outlive-launcher"]);
 
 fn plan(_: &mut Planner<'_>) {}
 

@@ -15,7 +15,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("CANCEL-5", "cancel::upstream_cut_short", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["end-cut-response-normally", "keep-client-on-upstream-end", "end-relay-on-upstream-error"]);
+    .caught_on(&["end-cut-response-normally", "hang-on-cut-response", "keep-client-on-upstream-end"]);
 
 const CUTS: [&str; 3] = ["cut-length", "cut-chunked", "reset"];
 const LIMIT_MICROS: u64 = 500_000;
@@ -45,7 +45,7 @@ fn judge(case: &mut Case<'_>) {
         for cut in CUTS {
             let name = format!("{}-{cut}", route.name());
             let hits = case.requests(&name, route.name()).len();
-            case.control(hits == 1, format!("{name}: the request reached its origin once ({hits})"));
+            case.control(hits > 0, format!("{name}: the request reached its origin"));
             let answer = case.exchange(&name);
             let described = crate::describe::exchange(&answer);
             let abnormal = match answer.ended {

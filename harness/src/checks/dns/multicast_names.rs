@@ -8,7 +8,8 @@ use crate::{
     planner::{Planner, udp},
 };
 
-pub static CHECK: Check = Check::denied("DNS-4", "dns::multicast_names", plan).caught_on(&["share-network"]);
+pub static CHECK: Check =
+    Check::denied("DNS-4", "dns::multicast_names", plan).caught_on(&["share-network", "leak-multicast", "leak-nbns"]);
 
 const GROUPS: [(&str, &str); 5] = [
     ("mdns-v4", "224.0.0.251:5353"),

@@ -6,7 +6,13 @@ use watertight_probe::plan::{Attempt, Datagram, DnsQuery, SendCall};
 
 use crate::{check::Check, planner::Planner};
 
-pub static CHECK: Check = Check::denied("DNS-2", "dns::queries_by_hand", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("DNS-2", "dns::queries_by_hand", plan).caught_on(&[
+    "share-network",
+    "leak-dns-udp",
+    "leak-dns-tcp",
+    "leak-resolver",
+    "forward-loopback-dns",
+]);
 
 /// A, TXT, AAAA, SRV, HTTPS, ANY (catalogue C01).
 const TYPES: [(&str, u16); 6] = [("a", 1), ("txt", 16), ("aaaa", 28), ("srv", 33), ("https", 65), ("any", 255)];

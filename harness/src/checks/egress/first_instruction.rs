@@ -7,8 +7,13 @@ use crate::{
     planner::{Planner, tcp, udp},
 };
 
-pub static CHECK: Check =
-    Check::denied("EGRESS-16", "egress::first_instruction", plan).caught_on(&["start-before-walls"]);
+pub static CHECK: Check = Check::denied("EGRESS-16", "egress::first_instruction", plan).caught_on(&[
+    "share-network",
+    "leak-first-packets",
+    "leak-https",
+    "leak-tcp-v6",
+    "leak-quic",
+]);
 
 fn plan(plan: &mut Planner<'_>) {
     let to = plan.internet_v4(443);

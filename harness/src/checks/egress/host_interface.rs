@@ -8,7 +8,8 @@ use crate::{
     site::address::{HOST_LINK_LOCAL, HOST_V4, HOST_V6, PEER_LINK_LOCAL},
 };
 
-pub static CHECK: Check = Check::denied("EGRESS-4", "egress::host_interface", plan).caught_on(&["share-network"]);
+pub static CHECK: Check =
+    Check::denied("EGRESS-4", "egress::host_interface", plan).caught_on(&["share-network", "leak-host-interface"]);
 
 fn plan(plan: &mut Planner<'_>) {
     for (family, address) in [("v4", HOST_V4.into()), ("v6", HOST_V6.into())] {

@@ -7,7 +7,12 @@ use crate::{
     planner::{Planner, tcp, udp},
 };
 
-pub static CHECK: Check = Check::denied("EGRESS-3", "egress::host_loopback", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("EGRESS-3", "egress::host_loopback", plan).caught_on(&[
+    "share-network",
+    "forward-host-tcp-v4",
+    "forward-host-tcp-v6",
+    "forward-host-udp",
+]);
 
 fn plan(plan: &mut Planner<'_>) {
     let v4 = IpAddr::from(Ipv4Addr::LOCALHOST);

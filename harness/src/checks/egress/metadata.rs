@@ -7,7 +7,13 @@ use crate::{
     planner::{Planner, tcp},
 };
 
-pub static CHECK: Check = Check::denied("EGRESS-9", "egress::metadata", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("EGRESS-9", "egress::metadata", plan).caught_on(&[
+    "share-network",
+    "leak-metadata-v4",
+    "leak-metadata-v6",
+    "leak-wire-server",
+    "leak-alibaba",
+]);
 
 /// AWS, GCP, Azure, OpenStack; AWS over v6; Azure's wire server; Alibaba (catalogue B04, B05).
 const ADDRESSES: [(&str, IpAddr); 4] = [

@@ -7,7 +7,7 @@ use watertight_probe::plan::{Attempt, NetworkChange};
 use crate::{check::Check, planner::Planner};
 
 pub static CHECK: Check =
-    Check::denied_as_root("EGRESS-15", "egress::network_changes", plan).caught_on(&["keep-net-admin"]);
+    Check::denied_as_root("EGRESS-15", "egress::network_changes", plan).caught_on(&["keep-ambient-set"]);
 
 fn plan(plan: &mut Planner<'_>) {
     // An address for documentation (RFC 5737) that nothing in the world uses.

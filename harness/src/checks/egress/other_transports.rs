@@ -7,7 +7,13 @@ use crate::{
     planner::{Planner, datagram, stream},
 };
 
-pub static CHECK: Check = Check::denied("EGRESS-7", "egress::other_transports", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("EGRESS-7", "egress::other_transports", plan).caught_on(&[
+    "share-network",
+    "leak-mptcp",
+    "leak-ping-v4",
+    "leak-ping-v6",
+    "leak-raw",
+]);
 
 fn plan(plan: &mut Planner<'_>) {
     for (name, transport) in [("mptcp", Stream::Mptcp), ("sctp", Stream::Sctp), ("dccp", Stream::Dccp)] {

@@ -4,8 +4,7 @@ use watertight_probe::plan::Attempt;
 
 use crate::{check::Check, planner::Planner};
 
-pub static CHECK: Check =
-    Check::denied_as_root("EGRESS-8", "egress::raw_packets", plan).caught_on(&["share-network", "keep-net-raw"]);
+pub static CHECK: Check = Check::denied_as_root("EGRESS-8", "egress::raw_packets", plan).caught_on(&["leak-raw"]);
 
 fn plan(plan: &mut Planner<'_>) {
     // 253 is set aside for experiments (RFC 3692).

@@ -8,8 +8,11 @@ use crate::{
     site::address::HOST_V4,
 };
 
-pub static CHECK: Check =
-    Check::denied("EGRESS-10", "egress::relay_port_elsewhere", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("EGRESS-10", "egress::relay_port_elsewhere", plan).caught_on(&[
+    "share-network",
+    "leak-relay-port",
+    "leak-host-interface",
+]);
 
 fn plan(plan: &mut Planner<'_>) {
     for port in [PROVIDER_PORT, INSTANCE_PORT] {

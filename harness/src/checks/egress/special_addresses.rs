@@ -10,7 +10,12 @@ use crate::{
     planner::{Planner, tcp},
 };
 
-pub static CHECK: Check = Check::denied("EGRESS-17", "egress::special_addresses", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("EGRESS-17", "egress::special_addresses", plan).caught_on(&[
+    "share-network",
+    "leak-private-v4",
+    "leak-shared-v4",
+    "leak-unique-local-v6",
+]);
 
 const ADDRESSES: [&str; 38] = [
     "10.0.0.1",

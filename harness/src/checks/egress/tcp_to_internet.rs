@@ -10,7 +10,15 @@ use crate::{
     site::address,
 };
 
-pub static CHECK: Check = Check::denied("EGRESS-5", "egress::tcp_to_internet", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("EGRESS-5", "egress::tcp_to_internet", plan).caught_on(&[
+    "share-network",
+    "leak-ssh",
+    "leak-http",
+    "leak-https",
+    "leak-tcp-v6",
+    "leak-provider-address",
+    "leak-instance-address",
+]);
 
 fn plan(plan: &mut Planner<'_>) {
     for port in [22, 80, 443] {

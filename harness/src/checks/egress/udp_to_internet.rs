@@ -7,7 +7,12 @@ use crate::{
     planner::{Planner, udp},
 };
 
-pub static CHECK: Check = Check::denied("EGRESS-6", "egress::udp_to_internet", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("EGRESS-6", "egress::udp_to_internet", plan).caught_on(&[
+    "share-network",
+    "leak-ntp",
+    "leak-quic",
+    "leak-udp-v6",
+]);
 
 fn plan(plan: &mut Planner<'_>) {
     for port in [123, 443] {

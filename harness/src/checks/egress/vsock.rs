@@ -7,7 +7,7 @@ use watertight_probe::plan::Attempt;
 use crate::{check::Check, planner::Planner};
 
 pub static CHECK: Check =
-    Check::denied("EGRESS-14", "egress::vsock", plan).caught_on(&["allow-vsock", "compare-family-as-64-bits"]);
+    Check::denied("EGRESS-14", "egress::vsock", plan).caught_on(&["allow-all-families", "compare-family-as-64-bits"]);
 
 /// Families beside AF_VSOCK, each with a type of socket that it has.
 const OTHERS: [(&str, i32, i32); 4] = [

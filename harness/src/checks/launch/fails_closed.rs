@@ -19,7 +19,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("LAUNCH-1", "launch::fails_closed", ControlKind::Twin, plan, judge)
     .about(Subject::Launcher)
     .launching(crate::scenario::ALL_PREREQUISITES)
-    .caught_on(&["go-on-without-user-namespace", "go-on-without-network-namespace", "go-on-without-filter"]);
+    .caught_on(&["go-on-after-failure", "always-exit-zero"]);
 
 fn plan(_: &mut Planner<'_>) {}
 

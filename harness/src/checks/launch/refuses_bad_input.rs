@@ -16,7 +16,18 @@ use crate::{
 pub static CHECK: Check = Check::facts("LAUNCH-2", "launch::refuses_bad_input", ControlKind::Twin, plan, judge)
     .about(Subject::Launcher)
     .launching(crate::scenario::ALL_BAD_INPUT)
-    .caught_on(&["start-without-provider", "honour-shared-network"]);
+    .caught_on(&[
+        "start-without-provider",
+        "honour-shared-network",
+        "accept-provider-query",
+        "accept-provider-credentials",
+        "accept-instance-path",
+        "accept-open-key-file",
+        "accept-linked-key-file",
+        "accept-key-in-workspace",
+        "choose-a-user",
+        "always-exit-zero",
+    ]);
 
 fn plan(_: &mut Planner<'_>) {}
 

@@ -14,7 +14,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-10", "origin::credentials", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Instance])
-    .caught_on(&["add-key-to-instance", "drop-instance-credential"]);
+    .caught_on(&["add-credential-to-instance", "drop-instance-credential"]);
 
 const OWN: &str = "Bearer the-clients-own";
 
@@ -36,7 +36,7 @@ fn judge(case: &mut Case<'_>) {
     let Some(key) = key else { return };
     for (name, expected) in [("instance-own-credential", vec![OWN]), ("instance-no-credential", vec![])] {
         let requests = case.requests(name, "instance");
-        case.control(requests.len() == 1, format!("{name}: the request reached the instance once"));
+        case.control(!requests.is_empty(), format!("{name}: the request reached the instance"));
         for request in requests {
             let Event::Request { headers, .. } = &request.event else { continue };
             if headers.iter().any(|(_, value)| value.contains(&key)) {

@@ -14,7 +14,14 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-3", "origin::encoded_paths", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Provider])
-    .caught_on(&["accept-encoded-slash", "accept-encoded-backslash", "accept-encoded-dot", "normalise-path"]);
+    .caught_on(&[
+        "accept-encoded-slash",
+        "accept-encoded-backslash",
+        "accept-encoded-dot",
+        "resolve-dot-segments",
+        "accept-backslash",
+        "merge-slashes",
+    ]);
 
 const TARGETS: [&str; 11] = [
     "/v1%2fmodels",

@@ -16,7 +16,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-2", "origin::foreign_targets", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["accept-absolute-form", "accept-double-slash", "join-target-to-origin", "accept-asterisk"]);
+    .caught_on(&["accept-absolute-form", "join-target-to-origin"]);
 
 const FORMS: [&str; 10] = [
     "absolute",

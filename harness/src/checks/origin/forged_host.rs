@@ -12,7 +12,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-1", "origin::forged_host", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["forward-host", "route-by-host"]);
+    .caught_on(&["route-by-host", "forward-host", "resolve-host", "send-twice"]);
 
 const NAMES: [&str; 6] =
     ["provider-address", "provider-name", "provider-other", "instance-address", "instance-name", "instance-other"];

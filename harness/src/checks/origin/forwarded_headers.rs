@@ -14,7 +14,14 @@ pub static CHECK: Check = Check::facts("ORIGIN-9", "origin::forwarded_headers", 
     .should()
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["forward-forwarded-headers"]);
+    .caught_on(&[
+        "forward-header-forwarded",
+        "forward-header-x-forwarded-for",
+        "forward-header-x-forwarded-host",
+        "forward-header-x-forwarded-proto",
+        "forward-header-x-real-ip",
+        "forward-header-via",
+    ]);
 
 const CLAIMS: [&str; 6] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
 
@@ -36,7 +43,7 @@ fn judge(case: &mut Case<'_>) {
     for route in case.routes() {
         let name = format!("{}-claims", route.name());
         let requests = case.requests(&name, route.name());
-        case.control(requests.len() == 1, format!("{name}: the request reached its origin once"));
+        case.control(!requests.is_empty(), format!("{name}: the request reached its origin"));
         for request in requests {
             let Event::Request { headers, .. } = &request.event else { continue };
             for (header, value) in headers {

@@ -13,7 +13,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-11", "origin::framing", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Instance])
-    .caught_on(&["forward-raw-framing", "take-last-content-length"]);
+    .caught_on(&["accept-bare-line-feeds"]);
 
 /// Framing headers of a message whose body holds a second request, by name.
 const AMBIGUOUS: [(&str, &str); 13] = [

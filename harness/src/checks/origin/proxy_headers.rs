@@ -13,7 +13,13 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-8", "origin::proxy_headers", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["forward-proxy-headers", "forward-named-by-connection"]);
+    .caught_on(&[
+        "forward-named-by-connection",
+        "forward-header-proxy-authorization",
+        "forward-header-proxy-connection",
+        "forward-header-proxy-authenticate",
+        "forward-header-te",
+    ]);
 
 const HOP: [&str; 6] =
     ["proxy-authorization", "proxy-connection", "keep-alive", "te", "x-named-by-connection", "proxy-authenticate"];
@@ -37,7 +43,7 @@ fn judge(case: &mut Case<'_>) {
     for route in case.routes() {
         let name = format!("{}-hop", route.name());
         let requests = case.requests(&name, route.name());
-        case.control(requests.len() == 1, format!("{name}: the request reached its origin once"));
+        case.control(!requests.is_empty(), format!("{name}: the request reached its origin"));
         for request in requests {
             let Event::Request { headers, .. } = &request.event else { continue };
             let has = |wanted: &str| headers.iter().any(|(header, value)| header == wanted && value == "planted");

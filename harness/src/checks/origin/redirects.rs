@@ -12,7 +12,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-7", "origin::redirects", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["follow-redirects"]);
+    .caught_on(&["follow-redirects", "forward-host", "send-twice"]);
 
 const STATUSES: [u16; 3] = [302, 307, 308];
 

@@ -14,7 +14,15 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-4", "origin::routes", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Provider])
-    .caught_on(&["accept-any-method", "accept-any-path", "accept-query"]);
+    .caught_on(&[
+        "accept-any-method",
+        "accept-either-method",
+        "accept-method-in-lower-case",
+        "accept-any-path",
+        "accept-path-prefix",
+        "accept-without-base",
+        "accept-query",
+    ]);
 
 const REQUESTS: [(&str, &str); 14] = [
     ("PUT", "/v1/models"),

@@ -13,7 +13,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-6", "origin::upgrade", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["accept-upgrade", "forward-switching-protocols"]);
+    .caught_on(&["accept-upgrade", "forward-upgrade", "forward-switching-protocols", "forward-host", "send-twice"]);
 
 const PROTOCOLS: [&str; 3] = ["websocket", "h2c", "anything"];
 

@@ -7,8 +7,7 @@ use watertight_probe::plan::Attempt;
 
 use crate::{check::Check, planner::Planner};
 
-pub static CHECK: Check =
-    Check::denied("PRIV-8", "priv::file_access", plan).caught_on(&["run-as-root", "keep-groups", "allow-new-privs"]);
+pub static CHECK: Check = Check::denied("PRIV-8", "priv::file_access", plan).caught_on_by_root(&["share-run"]);
 
 fn plan(plan: &mut Planner<'_>) {
     // Mode 0000: only a capability opens it, in an ordinary user's world as well.

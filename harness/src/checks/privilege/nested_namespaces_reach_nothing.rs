@@ -4,8 +4,8 @@ use watertight_probe::plan::Attempt;
 
 use crate::{check::Check, planner::Planner};
 
-pub static CHECK: Check =
-    Check::denied("PRIV-4", "priv::nested_namespaces_reach_nothing", plan).caught_on(&["share-network"]);
+pub static CHECK: Check = Check::denied("PRIV-4", "priv::nested_namespaces_reach_nothing", plan)
+    .caught_on(&["share-network-and-user-namespaces"]);
 
 fn plan(plan: &mut Planner<'_>) {
     for (name, mount, by_clone3) in

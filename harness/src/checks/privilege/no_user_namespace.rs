@@ -10,7 +10,7 @@ use crate::{case::Case, check::Check, planner::Planner};
 
 pub static CHECK: Check = Check::facts("PRIV-3", "priv::no_user_namespace", ControlKind::Unconfined, plan, judge)
     .should()
-    .caught_on(&["allow-user-namespaces", "allow-clone3"]);
+    .caught_on(&["allow-unshare", "allow-clone3"]);
 
 const WAYS: [(&str, bool); 2] = [("unshare", false), ("clone3", true)];
 

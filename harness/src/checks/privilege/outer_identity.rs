@@ -6,7 +6,7 @@ use crate::{case::Case, check::Check, planner::Planner};
 
 pub static CHECK: Check = Check::facts("PRIV-7", "priv::outer_identity", ControlKind::KnownPositive, plan, judge)
     .witnessed()
-    .caught_on(&["run-as-root", "map-a-range"]);
+    .caught_on(&["become-another-user"]);
 
 fn plan(_: &mut Planner<'_>) {}
 

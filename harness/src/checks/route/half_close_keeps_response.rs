@@ -13,7 +13,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ROUTE-7", "route::half_close_keeps_response", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["end-on-half-close"]);
+    .caught_on(&["end-on-half-close", "drop-half-closed"]);
 
 const LEN: u64 = 1024 * 1024;
 const SEED: u32 = 7;

@@ -15,7 +15,7 @@ pub static CHECK: Check =
     Check::facts("ROUTE-2", "route::instance_is_transparent", ControlKind::KnownPositive, plan, judge)
         .about(Subject::Relay)
         .waived_by(&[Capability::Instance])
-        .caught_on(&["normalise-path", "drop-query", "cap-bodies", "swap-relays"]);
+        .caught_on(&["normalise-path", "decode-path", "drop-query", "merge-upstream-slashes", "send-twice"]);
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// Spellings that a relay might be tempted to tidy.

@@ -14,7 +14,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ROUTE-3", "route::mcp_composes", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Instance])
-    .caught_on(&["bridge-without-instance", "swap-relays", "send-twice"]);
+    .caught_on(&["send-twice"]);
 
 fn plan(plan: &mut Planner<'_>) {
     let instance = format!("http://127.0.0.1:{INSTANCE_PORT}");

@@ -19,7 +19,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ROUTE-4", "route::no_instance_no_port", ControlKind::Twin, plan, judge)
     .about(Subject::Launcher)
     .waived_by(&[Capability::Instance])
-    .caught_on(&["default-instance", "fall-back-to-host-network"]);
+    .caught_on(&["default-instance", "share-network", "leak-instance-address"]);
 
 fn plan(plan: &mut Planner<'_>) {
     let to = (Ipv4Addr::LOCALHOST, INSTANCE_PORT).into();

@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub static CHECK: Check = Check::facts("ROUTE-5", "route::no_other_port", ControlKind::KnownPositive, plan, judge)
-    .caught_on(&["open-a-third-port"]);
+    .caught_on(&["open-a-third-port", "share-network"]);
 
 const FAMILIES: [(&str, IpAddr); 2] =
     [("v4", IpAddr::V4(Ipv4Addr::LOCALHOST)), ("v6", IpAddr::V6(Ipv6Addr::LOCALHOST))];

@@ -13,7 +13,7 @@ pub static CHECK: Check =
     Check::facts("ROUTE-1", "route::provider_answers_once", ControlKind::KnownPositive, plan, judge)
         .about(Subject::Relay)
         .waived_by(&[Capability::Provider])
-        .caught_on(&["send-twice", "bridge-without-provider", "swap-relays"]);
+        .caught_on(&["send-twice"]);
 
 const WAYS: [&str; 2] = ["models", "chat"];
 

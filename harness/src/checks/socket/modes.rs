@@ -1,4 +1,4 @@
-//! SOCKET-1: each relay's socket is 0600, in a directory that is 0700, both belong to the launching user, and nobody else
+//! SOCKET-1: each relay's socket is 0600 from the moment it exists, in a directory that is 0700, both belong to the launching user, and nobody else
 //! can connect (catalogue D12).
 
 use watertight_reports::{
@@ -16,7 +16,7 @@ pub static CHECK: Check = Check::facts("SOCKET-1", "socket::modes", ControlKind:
     .about(Subject::Launcher)
     .waived_by(Capability::ROUTES)
     .witnessed()
-    .caught_on(&["socket-mode-after-listen", "socket-mode-open", "directory-mode-open"]);
+    .caught_on(&["socket-mode-open", "socket-mode-after-listen", "directory-mode-open", "become-another-user"]);
 
 fn plan(_: &mut Planner<'_>) {}
 
@@ -33,6 +33,10 @@ fn judge(case: &mut Case<'_>) {
         }
         if socket.mode != 0o600 {
             case.breach(format!("{} has mode {:04o}", socket.path, socket.mode));
+        }
+        // Our relays give the mode before the name, and the name is never changed.
+        if let Some(late) = socket.changed_after.filter(|late| *late > 0) {
+            case.breach(format!("{} got its mode {late} us after it was made", socket.path));
         }
         if socket.directory_mode != 0o700 {
             case.breach(format!("the directory of {} has mode {:04o}", socket.path, socket.directory_mode));

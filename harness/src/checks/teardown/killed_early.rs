@@ -7,7 +7,7 @@ use crate::{case::Case, check::Check, planner::Planner, scenario::Scenario};
 pub static CHECK: Check = Check::facts("TEARDOWN-4", "teardown::killed_early", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Launcher)
     .launching(&[Scenario::KilledEarly])
-    .caught_on(&["watch-launcher-late"]);
+    .caught_on(&["orphans-survive", "watch-launcher-late", "leave-a-link", "cleanup-at-exit-only"]);
 
 fn plan(_: &mut Planner<'_>) {}
 

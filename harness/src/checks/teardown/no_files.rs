@@ -8,7 +8,7 @@ use crate::{case::Case, check::Check, planner::Planner};
 pub static CHECK: Check = Check::facts("TEARDOWN-3", "teardown::no_files", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Launcher)
     .launching(crate::scenario::ALL_ENDINGS)
-    .caught_on(&["cleanup-at-exit-only", "no-cleanup"]);
+    .caught_on(&["cleanup-at-exit-only"]);
 
 fn plan(_: &mut Planner<'_>) {}
 

@@ -9,7 +9,7 @@ pub static CHECK: Check =
     Check::facts("TEARDOWN-2", "teardown::no_namespaces", ControlKind::KnownPositive, plan, judge)
         .about(Subject::Launcher)
         .launching(crate::scenario::ALL_ENDINGS)
-        .caught_on(&["name-the-network-namespace"]);
+        .caught_on(&["name-the-network-namespace", "leave-a-link"]);
 
 fn plan(_: &mut Planner<'_>) {}
 

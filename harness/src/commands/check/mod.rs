@@ -75,7 +75,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
         targets,
         checks: chosen,
         filter: line.filter.clone(),
-        options: Options { program, as_root: line.as_root, soak: line.soak.get() },
+        options: Options { program, as_root: line.as_root, soak: line.soak.get(), beside: vec![] },
         identity: match identity {
             Identity::Root => "root".into(),
             Identity::User { uid } => format!("uid {uid}, in a user namespace of its own"),

@@ -119,6 +119,7 @@ fn a_world_with_one_user_shows_no_other_who_knocks() {
         let socket = Socket {
             path: "x.sock".into(),
             mode: 0o600,
+            changed_after: Some(0),
             directory_mode: 0o700,
             owned_by_user: true,
             answers_user: true,
@@ -127,6 +128,10 @@ fn a_world_with_one_user_shows_no_other_who_knocks() {
         let mut evidence = bare(check);
         target(&mut evidence).sockets = vec![socket.clone(), socket.clone()];
         assert_eq!(verdict(check, &evidence), expected, "{others:?}");
+        // A mode that came late was another one until then.
+        let late = Socket { changed_after: Some(4_000), ..socket.clone() };
+        target(&mut evidence).sockets = vec![socket.clone(), late];
+        assert_eq!(verdict(check, &evidence), Verdict::Fail);
         // One socket is enough where there is one route.
         target(&mut evidence).sockets = vec![socket];
         let fewer = if others == Some(true) { Verdict::Fail } else { Verdict::Inconclusive };

@@ -1,0 +1,111 @@
+//! `watertight selftest`: runs the mutants and prints the kill matrix.
+
+mod show;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use watertight_fixtures::world::{self, Identity};
+
+use super::{HARNESS_ERROR, INCOMPLETE, USAGE, line, output::say};
+use crate::{
+    checks,
+    run::MUTANTS as PROGRAM,
+    selftest::{MUTANTS, Mutant, Selftest},
+};
+
+/// Exit status of a matrix with a survivor, or with anything else that is not exactly right.
+const NOT_EXACT: u8 = 1;
+
+pub fn run(options: &line::Selftest) -> ExitCode {
+    match tested(options) {
+        Ok(code) => ExitCode::from(code),
+        Err((words, code)) => super::refuse(&words, code),
+    }
+}
+
+fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
+    let chosen = chosen(options.mutant.as_deref())?;
+    let incomplete = |words: String| (words, INCOMPLETE);
+    let identity = world::enter().map_err(|error| {
+        incomplete(format!("{error}\nwatertight: nothing was run; `watertight doctor` tells what is missing"))
+    })?;
+    let program =
+        std::env::current_exe().map_err(|error| incomplete(format!("cannot find this program's own file: {error}")))?;
+    let mutants = beside(&program).ok_or_else(|| {
+        incomplete(format!(
+            "the program `{PROGRAM}` is not beside {}; build it with `cargo build --release -p {PROGRAM}`",
+            program.display()
+        ))
+    })?;
+    let is_root = matches!(identity, Identity::Root);
+    let chosen: Vec<&'static Mutant> = chosen.into_iter().filter(|mutant| is_root || !mutant.roots_only).collect();
+    let checks = checks::all();
+    let selftest = Selftest {
+        checks: &checks,
+        program,
+        mutants,
+        identity: match identity {
+            Identity::Root => "root".into(),
+            Identity::User { uid } => format!("uid {uid}, in a user namespace of its own"),
+        },
+        by_root: is_root,
+        full: options.full,
+        jobs: options.jobs.get(),
+    };
+    let progress = show::Progress::new(options.quiet, chosen.len());
+    let matrix =
+        selftest.run(&chosen, &|row, done| progress.done(row, done)).map_err(|error| incomplete(error.to_string()))?;
+    progress.clear();
+    let document = if options.json { show::json(&matrix) } else { show::text(&matrix, options.verbose) };
+    super::output::print(&document)
+        .map_err(|error| (format!("cannot write to standard output: {error}"), HARNESS_ERROR))?;
+    Ok(if matrix.summary.is_exact() { 0 } else { NOT_EXACT })
+}
+
+/// The mutants that the glob leaves: `*` stands for any characters.
+fn chosen(glob: Option<&str>) -> Result<Vec<&'static Mutant>, (String, u8)> {
+    let all = MUTANTS.iter();
+    let Some(glob) = glob else { return Ok(all.collect()) };
+    let chosen: Vec<_> = all.filter(|mutant| matches(glob, mutant.slug)).collect();
+    if chosen.is_empty() {
+        return Err((format!("no mutant is called {glob:?}; `watertight selftest --list` names them all"), USAGE));
+    }
+    Ok(chosen)
+}
+
+/// Whether the whole of `text` is what `glob` says.
+fn matches(glob: &str, text: &str) -> bool {
+    match glob.split_once('*') {
+        None => glob == text,
+        Some((start, rest)) => text
+            .strip_prefix(start)
+            .is_some_and(|text| (0..=text.len()).any(|at| text.is_char_boundary(at) && matches(rest, &text[at..]))),
+    }
+}
+
+/// The mutants' program where it is built or installed: beside this one, or beside the directory of test programs.
+fn beside(program: &std::path::Path) -> Option<PathBuf> {
+    let places = program.ancestors().skip(1).take(2).map(|directory| directory.join(PROGRAM));
+    let found = places.into_iter().find(|path| path.is_file());
+    if found.is_none() {
+        say(&format!("looked for `{PROGRAM}` beside {}", program.display()));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_and_the_rest_for_itself() {
+        assert!(matches("leak-*", "leak-https") && matches("*", "x") && matches("*-v6", "leak-tcp-v6"));
+        assert!(matches("a*c*e", "abcde") && !matches("a*c", "abcd") && !matches("leak", "leak-https"));
+    }
+
+    #[test]
+    fn a_glob_that_no_mutant_fits_is_refused() {
+        assert!(chosen(Some("no-such-*")).is_err_and(|(_, code)| code == 2));
+        assert_eq!(chosen(Some("share-network")).map(|all| all.len()), Ok(1));
+    }
+}

@@ -1,0 +1,9 @@
+//! The suite tested by broken sandboxes: every check must fail on exactly those that lack what it tests.
+
+pub mod expected;
+pub mod matrix;
+pub mod mutants;
+mod run;
+
+pub use mutants::{MUTANTS, Mutant};
+pub use run::{Selftest, SelftestError};

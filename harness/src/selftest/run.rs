@@ -1,0 +1,265 @@
+//! Runs mutants beside each other: each in a world of its own, all judged with the same controls.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Instant,
+};
+
+use watertight_reports::{evidence::Evidence, results::Verdict};
+
+use super::{
+    expected,
+    matrix::{Matrix, Row, Status, Summary},
+    mutants::Mutant,
+};
+use crate::{
+    check::Check,
+    judge, outcome,
+    planner::Layout,
+    run::{APPLIED, MUTANTS, Options, Ran, RunError, Session},
+    site::Secrets,
+    target::{Target, TargetError},
+};
+
+/// Checks that are run on every mutant, so that what it breaks besides is seen: the cheap ones, of every area.
+const SAMPLE: [&str; 16] = [
+    "ROUTE-1",
+    "ROUTE-3",
+    "EGRESS-1",
+    "EGRESS-2",
+    "EGRESS-5",
+    "EGRESS-13",
+    "DNS-2",
+    "PRIV-1",
+    "PRIV-2",
+    "PRIV-7",
+    "AUTH-1",
+    "AUTH-4",
+    "ORIGIN-1",
+    "ORIGIN-4",
+    "LAUNCH-3",
+    "SOCKET-1",
+];
+
+/// A selftest that can be run.
+pub struct Selftest<'a> {
+    pub checks: &'a [&'static Check],
+    /// This program.
+    pub program: PathBuf,
+    /// That of the mutants.
+    pub mutants: PathBuf,
+    pub identity: String,
+    /// The harness is the machine's root.
+    pub by_root: bool,
+    /// Every check on every mutant.
+    pub full: bool,
+    pub jobs: usize,
+}
+
+/// Why a selftest could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SelftestError {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error("the reference itself does not hold to {}, so that nothing can be said of mutants", .0.join(", "))]
+    Reference(Vec<String>),
+}
+
+/// What all mutants are judged with.
+struct Ground {
+    secrets: Secrets,
+    reference: Target,
+    controls: Evidence,
+    layout: Layout,
+}
+
+impl Selftest<'_> {
+    /// Runs these mutants. `progress` is told of each that is done, from any thread.
+    pub fn run(
+        &self,
+        mutants: &[&'static Mutant],
+        progress: &(dyn Fn(&Row, usize) + Sync),
+    ) -> Result<Matrix, SelftestError> {
+        let began = Instant::now();
+        let ground = self.ground()?;
+        let rows: Mutex<Vec<(usize, Row)>> = Mutex::new(vec![]);
+        let next = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..self.jobs.clamp(1, mutants.len().max(1)) {
+                scope.spawn(|| {
+                    while let Some((index, mutant)) = {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        mutants.get(index).map(|mutant| (index, *mutant))
+                    } {
+                        let row = self.one(mutant, &ground);
+                        if let Ok(mut rows) = rows.lock() {
+                            rows.push((index, row));
+                            if let Some((_, row)) = rows.last() {
+                                progress(row, rows.len());
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        let mut rows = rows.into_inner().unwrap_or_default();
+        rows.sort_by_key(|(index, _)| *index);
+        let mutants: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
+        Ok(Matrix {
+            schema: "https://watertight.dev/schemas/selftest-1.json",
+            identity: self.identity.clone(),
+            full: self.full,
+            summary: Summary::of(&mutants),
+            mutants,
+            wall_ms: began.elapsed().as_millis() as u64,
+        })
+    }
+
+    /// The controls, and the reference without a broken defence, which must pass everything.
+    fn ground(&self) -> Result<Ground, SelftestError> {
+        let secrets = Secrets::new().map_err(crate::site::SiteError::Random).map_err(RunError::from)?;
+        let reference = Target::load("reference")?;
+        let options = self.options(false);
+        let Ran { evidence: controls, layout, .. } =
+            Session::controls_alone(&reference, self.checks, &options, secrets.clone())?;
+        Ok(Ground { secrets, reference, controls, layout })
+    }
+
+    fn options(&self, as_root: bool) -> Options {
+        Options {
+            program: self.program.clone(),
+            as_root,
+            soak: 1,
+            beside: vec![(MUTANTS.to_owned(), self.mutants.clone())],
+        }
+    }
+
+    fn one(&self, mutant: &'static Mutant, ground: &Ground) -> Row {
+        let began = Instant::now();
+        let expected = expected::kills(mutant, self.checks, self.by_root);
+        let chosen: Vec<&'static Check> = self
+            .checks
+            .iter()
+            .filter(|check| self.full || expected.contains(check.id) || SAMPLE.contains(&check.id))
+            .copied()
+            .collect();
+        let mut row = Row {
+            slug: mutant.slug.into(),
+            sentence: mutant.sentence.into(),
+            status: Status::Failed,
+            kills: vec![],
+            reasons: BTreeMap::new(),
+            expected: expected.iter().map(|id| (*id).to_owned()).collect(),
+            unclear: vec![],
+            checked: chosen.len(),
+            micros: 0,
+            error: None,
+        };
+        match self.evidence(mutant, &chosen, ground) {
+            Ok(evidence) => self.judge(&chosen, &evidence, ground, &mut row),
+            Err(error) => row.error = Some(error.to_string()),
+        }
+        row.micros = began.elapsed().as_micros() as u64;
+        row
+    }
+
+    fn evidence(
+        &self,
+        mutant: &'static Mutant,
+        checks: &[&'static Check],
+        ground: &Ground,
+    ) -> Result<Evidence, SelftestError> {
+        let target = broken(&ground.reference, mutant);
+        let options = self.options(mutant.as_root);
+        let secrets = ground.secrets.apart(mutant.slug);
+        Ok(Session::target_alone(&target, checks, &options, secrets, &ground.controls)?)
+    }
+
+    fn judge(&self, checks: &[&'static Check], evidence: &Evidence, ground: &Ground, row: &mut Row) {
+        let applied =
+            evidence.launches.iter().any(|one| one.outside.get(APPLIED).is_some_and(|slug| *slug == row.slug));
+        for check in checks {
+            let (result, _) = judge::check(check, &outcome::items(check, &ground.layout), evidence);
+            match result.verdict {
+                Verdict::Fail => {
+                    row.kills.push(check.id.into());
+                    row.reasons.insert(check.id.into(), result.reason.first().cloned().unwrap_or_default());
+                }
+                Verdict::Pass => {}
+                verdict @ (Verdict::Inconclusive | Verdict::HarnessError | Verdict::NotApplicable) => {
+                    let why = result.reason.first().cloned().unwrap_or_default();
+                    row.unclear.push(format!("{} {verdict:?}: {why}", check.id));
+                }
+            }
+        }
+        if row.unclear.len() == checks.len() {
+            let target = evidence.launches.iter().find(|launch| launch.id == "target");
+            row.error = target.map(|launch| format!("the target did not run: {}", launch.stderr));
+        }
+        row.kills.sort();
+        row.status = Status::of(&row.kills, &row.expected, &row.unclear, applied);
+    }
+}
+
+/// The reference as this mutant's program has it.
+fn broken(reference: &Target, mutant: &Mutant) -> Target {
+    let mut target = reference.clone();
+    target.one_at_a_time = mutant.one_at_a_time;
+    let argv = &mut target.launch.argv;
+    let mut start = vec!["{mutants}".to_owned(), mutant.slug.to_owned(), "run".to_owned()];
+    if mutant.as_root {
+        start.extend(["--user".to_owned(), "agent".to_owned()]);
+        if let Some(edit) = target.refuses.get_mut(&crate::scenario::BadInput::NoOrdinaryUser) {
+            edit.before = None;
+            edit.remove = vec!["--user".to_owned(), "agent".to_owned()];
+        }
+    }
+    // `{watertight} run`: the tests hold the manifest to that beginning.
+    argv.splice(0..2, start);
+    target
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{checks, selftest::MUTANTS};
+
+    #[test]
+    fn the_reference_starts_as_a_mutant_can_take_its_place() {
+        let reference = Target::load("reference").expect("a manifest");
+        assert_eq!(reference.launch.argv[..2], ["{watertight}", "run"]);
+        let target = broken(&reference, Mutant::named("stay-root").expect("a mutant"));
+        assert_eq!(target.launch.argv[..5], ["{mutants}", "stay-root", "run", "--user", "agent"]);
+    }
+
+    #[test]
+    fn every_sampled_check_exists() {
+        for id in SAMPLE {
+            assert!(checks::all().iter().any(|check| check.id == id), "{id}");
+        }
+    }
+
+    #[test]
+    fn mutants_and_checks_name_each_other() {
+        let checks = checks::all();
+        for mutant in MUTANTS {
+            assert!(!expected::kills(mutant, &checks, true).is_empty(), "no check names {}", mutant.slug);
+            for implied in mutant.implies {
+                assert!(Mutant::named(implied).is_some(), "{} implies {implied}, which there is not", mutant.slug);
+            }
+        }
+        for check in checks {
+            for slug in check.mutants.iter().chain(check.mutants_of_root) {
+                assert!(Mutant::named(slug).is_some(), "{} names {slug}, which there is not", check.id);
+            }
+        }
+    }
+}

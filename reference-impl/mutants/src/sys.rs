@@ -1,0 +1,102 @@
+//! The system calls of the mutants themselves.
+
+use std::{
+    ffi::{CString, OsString},
+    fs::File,
+    io,
+    os::{fd::AsRawFd, unix::ffi::OsStrExt},
+    path::Path,
+};
+
+use nix::{
+    mount::{MsFlags, mount},
+    sched::{CloneFlags, unshare},
+    sys::{signal::Signal, wait::waitpid},
+    unistd::{ForkResult, fork, setsid},
+};
+
+/// Starts a process that does `body` and ends. It holds no standard stream of the launch open.
+pub fn helper(body: impl FnOnce()) -> io::Result<()> {
+    // SAFETY: the calling process has a single thread, or the child does nothing but sleep and exit.
+    match unsafe { fork() }? {
+        ForkResult::Parent { .. } => Ok(()),
+        ForkResult::Child => {
+            let _ = setsid();
+            close_streams();
+            body();
+            exit()
+        }
+    }
+}
+
+/// The calling process is killed when the one that started it ends, from now on.
+pub fn end_with_parent() -> io::Result<()> {
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from)
+}
+
+/// Makes a link of the host's network that stays.
+pub fn persistent_link() -> io::Result<()> {
+    const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
+    const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
+    let tun = File::options().read(true).write(true).open("/dev/net/tun")?;
+    // SAFETY: an all-zero `ifreq` is valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (place, byte) in request.ifr_name.iter_mut().zip(b"left%d") {
+        *place = *byte as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes the `ifreq` it is given.
+    let made = unsafe { libc::ioctl(tun.as_raw_fd(), TUNSETIFF, &raw mut request) };
+    // SAFETY: TUNSETPERSIST takes a number.
+    let kept = unsafe { libc::ioctl(tun.as_raw_fd(), TUNSETPERSIST, 1) };
+    if made < 0 || kept < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Gives a new network namespace a name that keeps it.
+pub fn name_a_network_namespace(name: &Path) -> io::Result<()> {
+    // SAFETY: the calling process has a single thread.
+    match unsafe { fork() }? {
+        ForkResult::Parent { child } => waitpid(child, None).map(drop).map_err(io::Error::from),
+        ForkResult::Child => {
+            let none: Option<&str> = None;
+            let named = unshare(CloneFlags::CLONE_NEWNET)
+                .and_then(|()| mount(Some("/proc/self/ns/net"), name, none, MsFlags::MS_BIND, none));
+            if let Err(error) = named {
+                eprintln!("watertight-mutants: cannot name a network namespace: {error}");
+            }
+            exit()
+        }
+    }
+}
+
+/// Sets a variable of this process.
+pub fn set_variable(name: &str, value: OsString) {
+    let (Ok(name), Ok(value)) = (CString::new(name), CString::new(value.as_bytes())) else { return };
+    // SAFETY: the process has a single thread; both are strings that end in NUL, which setenv copies.
+    unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
+}
+
+/// Goes on in a child, which nobody waits for; the caller does too. Whether this is the child.
+pub fn split() -> io::Result<bool> {
+    // SAFETY: the calling process has a single thread.
+    let child = unsafe { fork() }?.is_child();
+    if child {
+        let _ = setsid();
+        close_streams();
+    }
+    Ok(child)
+}
+
+/// Standard streams that stay open would keep whoever started the launch waiting.
+fn close_streams() {
+    let Ok(null) = File::options().read(true).write(true).open("/dev/null") else { return };
+    for stream in 0..3 {
+        // SAFETY: putting another file in the place of a descriptor touches no memory.
+        unsafe { libc::dup2(null.as_raw_fd(), stream) };
+    }
+}
+
+fn exit() -> ! {
+    // SAFETY: the process ends here.
+    unsafe { libc::_exit(0) }
+}
