@@ -11,7 +11,7 @@ pub enum Scenario {
     Refuses(BadInput),
     /// The launcher is killed in its first milliseconds, many times.
     KilledEarly,
-    /// The workload's program does not exist: the launch fails after its sockets listen.
+    /// What interprets the workload's program does not exist: the launch fails after its sockets listen.
     FailsLate,
     /// The workload ends in this way; its status must come out.
     Status(u8),

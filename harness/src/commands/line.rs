@@ -134,7 +134,7 @@ pub struct Selftest {
     #[arg(long)]
     pub full: bool,
     /// So many mutants at once, each in a world of its own. Most of the time they wait.
-    #[arg(long, default_value = "6", value_name = "N")]
+    #[arg(long, default_value = "12", value_name = "N")]
     pub jobs: NonZeroUsize,
     /// Print JSON.
     #[arg(long)]

@@ -20,6 +20,7 @@ use crate::{
     planner::{SIDE, instance, provider},
     request::Request,
     scenario::{BadInput, Ending, Prerequisite, Scenario},
+    site::BROKEN_PROGRAM,
 };
 
 /// How long after the launch's end anything of it may still be there.
@@ -204,11 +205,11 @@ impl Session<'_> {
         self.swept(launch)
     }
 
-    /// The workload's program does not exist: the launch fails when its sockets listen already.
+    /// What interprets the workload's program does not exist: the launch fails when its sockets listen already.
     fn fails_late(&mut self) -> Result<Launch, RunError> {
         let assembled = self.bare(&Scenario::FailsLate.id(), End::Exit(0))?;
         let mut words = self.words(&assembled, true)?;
-        words.probe = vec!["/nonexistent/watertight".into()];
+        words.probe = vec![BROKEN_PROGRAM.into()];
         let argv = self.target.argv(&words)?;
         let before = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
         let mut launch = self.brief(argv, assembled, self.manner())?;

@@ -16,10 +16,12 @@ pub struct Mutant {
     pub roots_only: bool,
     /// A launch of it takes the host's ports, so that no second one can be beside it.
     pub one_at_a_time: bool,
+    /// It takes seconds, most of which it waits.
+    pub slow: bool,
 }
 
 const fn mutant(slug: &'static str, sentence: &'static str) -> Mutant {
-    Mutant { slug, sentence, implies: &[], as_root: false, roots_only: false, one_at_a_time: false }
+    Mutant { slug, sentence, implies: &[], as_root: false, roots_only: false, one_at_a_time: false, slow: false }
 }
 
 impl Mutant {
@@ -28,8 +30,20 @@ impl Mutant {
         self
     }
 
+    /// In an ordinary user's world nobody can become somebody else, so that this needs the machine's root.
     const fn as_root(mut self) -> Self {
         self.as_root = true;
+        self.roots_only()
+    }
+
+    const fn roots_only(mut self) -> Self {
+        self.roots_only = true;
+        self
+    }
+
+    /// Some attempt on it waits as long as it may, so that it is begun early.
+    const fn slow(mut self) -> Self {
+        self.slow = true;
         self
     }
 
@@ -49,8 +63,9 @@ pub static MUTANTS: &[Mutant] = &[
     // Network.
     mutant("share-network", "No network namespace is made, and nothing stops.")
         .implies(&["go-on-after-failure"])
-        .one_at_a_time(),
-    mutant("open-a-third-port", "A debugger's port is left open in the sandbox."),
+        .one_at_a_time()
+        .slow(),
+    mutant("open-a-third-port", "A debugger's port is left open in the sandbox.").slow(),
     mutant("add-link", "A link beside loopback is left up in the sandbox."),
     mutant("add-default-route", "A default route leads out of the sandbox, to a link that carries nothing.")
         .implies(&["add-link"]),
@@ -87,8 +102,9 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("leak-unique-local-v6", "Unique local addresses count as harmless.").implies(&["add-link"]),
     mutant("leak-first-packets", "The rules are loaded a moment after the workload's start.").implies(&["add-link"]),
     mutant("forward-host-tcp-v4", "The ports of the host's loopback are forwarded into the sandbox.")
-        .implies(&["open-a-third-port"]),
-    mutant("forward-host-tcp-v6", "The same over IPv6.").implies(&["open-a-third-port"]),
+        .implies(&["open-a-third-port"])
+        .slow(),
+    mutant("forward-host-tcp-v6", "The same over IPv6.").implies(&["open-a-third-port"]).slow(),
     mutant("forward-host-udp", "UDP ports of the host's loopback are forwarded into the sandbox."),
     mutant("forward-loopback-dns", "The host's resolver on loopback is forwarded into the sandbox."),
     mutant("forward-abstract-sockets", "The host's abstract sockets are forwarded into the sandbox, as for X11."),
@@ -99,7 +115,7 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("share-tmp", "The host's /tmp is visible."),
     mutant("share-run", "The host's /run is visible."),
     mutant("share-home", "The user's home is visible."),
-    mutant("share-other-sockets", "Only well-known directories are covered; sockets elsewhere stay in view."),
+    mutant("share-dev", "The host's /dev is visible, with its shared memory."),
     // Privileges.
     mutant("keep-bounding-set", "The bounding set is not cleared."),
     mutant("keep-inheritable-set", "The inheritable set is not cleared."),
@@ -110,7 +126,8 @@ pub static MUTANTS: &[Mutant] = &[
         .implies(&["keep-ambient-set"]),
     mutant("share-network-and-user-namespaces", "No network namespace, and user namespaces can be made.")
         .implies(&["share-network", "allow-user-namespaces"])
-        .one_at_a_time(),
+        .one_at_a_time()
+        .slow(),
     mutant("allow-new-privs", "no_new_privs is not set."),
     mutant("allow-new-privs-and-setuid", "no_new_privs is not set and set-user-id programs count.")
         .implies(&["allow-new-privs"]),
@@ -146,7 +163,7 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("accept-any-method", "The provider's relay looks at paths alone."),
     mutant("accept-either-method", "It lets GET and POST pass for both routes."),
     mutant("accept-method-in-lower-case", "It compares methods without case."),
-    mutant("accept-any-path", "It looks at methods alone."),
+    mutant("accept-any-path", "It looks at methods alone.").slow(),
     mutant("accept-path-prefix", "It compares the beginning of the path."),
     mutant("accept-without-base", "It takes the route below no base as well."),
     mutant("accept-query", "It cuts queries off and lets them pass."),
@@ -162,7 +179,7 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("forward-upgrade", "Upgrade and 101 are handed on."),
     mutant("forward-switching-protocols", "A 101 of the origin is handed on."),
     mutant("judge-first-request-only", "Only the first request of a connection is judged."),
-    mutant("tunnel-connect", "CONNECT opens a tunnel."),
+    mutant("tunnel-connect", "CONNECT opens a tunnel.").slow(),
     mutant("resolve-before-refusing", "A name is looked up before it is refused."),
     mutant("resolve-host", "The name in Host is looked up."),
     mutant("accept-bare-line-feeds", "A line may end in LF alone."),
@@ -189,19 +206,20 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("add-credential-to-instance", "The instance's relay adds a credential of its own."),
     mutant("drop-instance-credential", "The instance's relay drops the client's credential."),
     // Streams and life.
-    mutant("collect-response", "A response is collected before it is sent on."),
+    mutant("collect-response", "A response is collected before it is sent on.").slow(),
     mutant("end-cut-response-normally", "A cut response is ended as if it were whole."),
-    mutant("hang-on-cut-response", "A cut response is left open."),
+    mutant("hang-on-cut-response", "A cut response is left open.").slow(),
     mutant("keep-upstream-on-hangup", "A client that goes leaves its upstream connection behind."),
     mutant("drop-half-closed", "The relay drops a client that ends its side."),
     mutant("end-on-half-close", "The bridge takes the end of one direction for the end of both."),
     mutant("mistake-close-for-half-close", "The bridge passes a close and a reset on as a half-close."),
-    mutant("keep-client-on-upstream-end", "The bridge does not pass the relay's hang-up on."),
+    mutant("keep-client-on-upstream-end", "The bridge does not pass the relay's hang-up on.").slow(),
     mutant(
         "relays-outlive-launcher",
         "The relays are a process that nobody ends, and a client that goes takes nothing along.",
     )
-    .implies(&["orphans-survive", "keep-upstream-on-hangup"]),
+    .implies(&["orphans-survive", "keep-upstream-on-hangup"])
+    .slow(),
     // Sockets.
     mutant("socket-mode-open", "The relays' sockets are open to everybody."),
     mutant("socket-mode-after-listen", "The sockets are narrowed once they listen."),
@@ -222,18 +240,18 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("accept-open-key-file", "The mode of a key file is put right without a word."),
     mutant("accept-linked-key-file", "A link to a key file is followed."),
     mutant("accept-key-in-workspace", "A key file in the workspace is copied away and used."),
-    mutant("choose-a-user", "Started as root without a user, the launcher takes one."),
+    mutant("choose-a-user", "Started as root without a user, the launcher takes one.").roots_only(),
     mutant("always-exit-zero", "The workload's status does not come out."),
     // Ends.
-    mutant("orphans-survive", "A helper of the launch outlives it."),
+    mutant("orphans-survive", "A helper of the launch outlives it.").slow(),
     mutant("outlive-launcher", "Nobody ends the sandbox when the launcher is killed."),
     mutant("share-pid", "No pid namespace is made: what leaves its parent stays."),
-    mutant("swallow-signals", "The launcher ignores SIGTERM."),
-    mutant("watch-launcher-late", "A helper ties itself to the launcher a moment after its start."),
+    mutant("swallow-signals", "The launcher ignores SIGTERM.").slow(),
+    mutant("watch-launcher-late", "A helper ties itself to the launcher a moment after its start.").slow(),
     mutant("name-the-network-namespace", "The network namespace is given a name and keeps it.")
         .implies(&["no-cleanup"])
         .as_root(),
-    mutant("leave-a-link", "A link of the launch is left in the host's network.").as_root(),
+    mutant("leave-a-link", "A link of the launch is left in the host's network.").as_root().slow(),
     mutant("cleanup-at-exit-only", "A directory of the launch is removed where it ends by itself."),
     mutant("no-cleanup", "A directory of the launch is never removed.").implies(&["cleanup-at-exit-only"]),
 ];

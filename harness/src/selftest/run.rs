@@ -91,13 +91,15 @@ impl Selftest<'_> {
         let began = Instant::now();
         let ground = self.ground()?;
         let rows: Mutex<Vec<(usize, Row)>> = Mutex::new(vec![]);
+        let mut order: Vec<(usize, &'static Mutant)> = mutants.iter().copied().enumerate().collect();
+        order.sort_by_key(|(_, mutant)| !mutant.slow);
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..self.jobs.clamp(1, mutants.len().max(1)) {
                 scope.spawn(|| {
                     while let Some((index, mutant)) = {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        mutants.get(index).map(|mutant| (index, *mutant))
+                        let turn = next.fetch_add(1, Ordering::Relaxed);
+                        order.get(turn).copied()
                     } {
                         let row = self.one(mutant, &ground);
                         if let Ok(mut rows) = rows.lock() {

@@ -7,6 +7,6 @@ mod secrets;
 mod up;
 
 pub use listeners::CANARIES;
-pub use planted::{LINKED_KEY, OPEN_KEY, Plants, SOCKETS, WORKSPACE_KEY};
+pub use planted::{BROKEN_PROGRAM, LINKED_KEY, OPEN_KEY, Plants, SOCKETS, WORKSPACE_KEY};
 pub use secrets::Secrets;
 pub use up::{Site, SiteError};

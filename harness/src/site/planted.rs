@@ -27,6 +27,8 @@ use super::{secrets::Secrets, up::Site};
 
 /// The first number of a planted descriptor.
 const FIRST: i32 = 17;
+/// A script of the workspace whose interpreter does not exist.
+pub const BROKEN_PROGRAM: &str = "/home/agent/work/broken-program";
 /// Key files that a launcher must refuse: others can read it, it is a link, it lies in the workspace. None holds the key.
 pub const OPEN_KEY: &str = "/home/agent/.config/provider/open-key";
 pub const LINKED_KEY: &str = "/home/agent/.config/provider/linked-key";
@@ -83,6 +85,8 @@ impl Plants {
             agent(OPEN_KEY, "sk-wt-open", 0o644)?;
             symlink(&plants.key_file, LINKED_KEY)?;
             agent(WORKSPACE_KEY, "sk-wt-workspace", 0o600)?;
+            // Starts, and then lacks what runs it: a launch that fails late.
+            agent(BROKEN_PROGRAM, "#!/nonexistent/watertight\n", 0o755)?;
             agent(&format!("{WORKSPACE}/marker"), &format!("file-{}", secrets.marker), 0o644)
         })??;
         Ok(plants)

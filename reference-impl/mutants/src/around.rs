@@ -7,39 +7,46 @@ use std::{
     time::Duration,
 };
 
+use nix::unistd::Pid;
 use watertight_reference::launch::LaunchSpec;
 
 use crate::{
     sys,
+    way::netlink,
     which::{any, is},
 };
 
 /// How long a helper stays that nobody ends: longer than anything waits for it.
 pub const STAYS: Duration = Duration::from_secs(30);
 /// Later than a launcher is killed early, sooner than a workload has done anything.
-const LATE: Duration = Duration::from_millis(12);
+const LATE: Duration = Duration::from_millis(15);
 
 /// What has to be done once the launch has ended by itself.
 pub struct Around {
     directory: Option<PathBuf>,
+    /// Processes that end with a launch that ends by itself.
+    helpers: Vec<Pid>,
 }
 
 impl Around {
     /// Before the launch, as whoever started it.
     pub fn before(spec: &mut LaunchSpec) -> io::Result<Self> {
+        let mut helpers = vec![];
         if is("orphans-survive") {
             sys::helper(|| std::thread::sleep(STAYS))?;
         }
         if is("watch-launcher-late") {
-            sys::helper(|| {
+            let tied = sys::helper(|| {
                 std::thread::sleep(LATE);
                 if sys::end_with_parent().is_ok() {
                     std::thread::sleep(STAYS);
                 }
             })?;
+            helpers.push(tied);
         }
         if is("leave-a-link") {
-            sys::persistent_link()?;
+            let [one, other] = ["a", "b"].map(|end| format!("left{}{end}", std::process::id()));
+            netlink::add_pair(&one, 0, [2, 0, 0, 0, 0, 1], &other)?;
         }
         if is("name-the-network-namespace") {
             let name = PathBuf::from(format!("/run/watertight-{}", std::process::id()));
@@ -61,13 +68,16 @@ impl Around {
         if is("become-another-user") {
             become_another(spec)?;
         }
-        Ok(Self { directory })
+        Ok(Self { directory, helpers })
     }
 
     /// After it, with the status that it had.
     pub fn after(self, status: i32) -> io::Result<i32> {
         if let Some(directory) = self.directory.filter(|_| is("cleanup-at-exit-only")) {
             fs::remove_dir(directory)?;
+        }
+        for helper in self.helpers {
+            sys::end(helper)?;
         }
         // 127: the command is not there, and the relays' listeners are.
         if status == 127 && is("keep-listening-after-failure") {

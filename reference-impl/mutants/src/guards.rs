@@ -132,6 +132,10 @@ impl LaunchGuards for Mutant {
         !any(&["keep-home", "keep-temporary"])
     }
 
+    fn gives_minimal_dev() -> bool {
+        !is("share-dev")
+    }
+
     fn mounts_fresh_proc() -> bool {
         // The namespace that is shared is not the sandbox's to mount.
         !is("share-pid")
@@ -154,7 +158,7 @@ impl LaunchGuards for Mutant {
     }
 
     fn hides_host_sockets() -> bool {
-        !any(&["share-other-sockets", "share-tmp", "share-run", "share-home"])
+        !any(&["share-tmp", "share-run", "share-home"])
     }
 
     fn init_ends_with_launcher() -> bool {

@@ -11,15 +11,18 @@ use std::{
 use nix::{
     mount::{MsFlags, mount},
     sched::{CloneFlags, unshare},
-    sys::{signal::Signal, wait::waitpid},
-    unistd::{ForkResult, fork, setsid},
+    sys::{
+        signal::{Signal, kill},
+        wait::waitpid,
+    },
+    unistd::{ForkResult, Pid, fork, setsid},
 };
 
 /// Starts a process that does `body` and ends. It holds no standard stream of the launch open.
-pub fn helper(body: impl FnOnce()) -> io::Result<()> {
+pub fn helper(body: impl FnOnce()) -> io::Result<Pid> {
     // SAFETY: the calling process has a single thread, or the child does nothing but sleep and exit.
     match unsafe { fork() }? {
-        ForkResult::Parent { .. } => Ok(()),
+        ForkResult::Parent { child } => Ok(child),
         ForkResult::Child => {
             let _ = setsid();
             close_streams();
@@ -29,27 +32,15 @@ pub fn helper(body: impl FnOnce()) -> io::Result<()> {
     }
 }
 
+/// Ends a helper.
+pub fn end(helper: Pid) -> io::Result<()> {
+    kill(helper, Signal::SIGKILL)?;
+    waitpid(helper, None).map(drop).map_err(io::Error::from)
+}
+
 /// The calling process is killed when the one that started it ends, from now on.
 pub fn end_with_parent() -> io::Result<()> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from)
-}
-
-/// Makes a link of the host's network that stays.
-pub fn persistent_link() -> io::Result<()> {
-    const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
-    const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
-    let tun = File::options().read(true).write(true).open("/dev/net/tun")?;
-    // SAFETY: an all-zero `ifreq` is valid.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (place, byte) in request.ifr_name.iter_mut().zip(b"left%d") {
-        *place = *byte as libc::c_char;
-    }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-    // SAFETY: TUNSETIFF reads and writes the `ifreq` it is given.
-    let made = unsafe { libc::ioctl(tun.as_raw_fd(), TUNSETIFF, &raw mut request) };
-    // SAFETY: TUNSETPERSIST takes a number.
-    let kept = unsafe { libc::ioctl(tun.as_raw_fd(), TUNSETPERSIST, 1) };
-    if made < 0 || kept < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Gives a new network namespace a name that keeps it.

@@ -11,7 +11,7 @@ pub static CHECK: Check = Check::denied("EGRESS-12", "egress::pathname_sockets",
     "share-tmp",
     "share-run",
     "share-home",
-    "share-other-sockets",
+    "share-dev",
 ]);
 
 /// Where daemons that do things for their clients listen.

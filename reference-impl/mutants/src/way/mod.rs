@@ -9,7 +9,7 @@ mod forward;
 mod helper;
 mod link;
 mod listeners;
-mod netlink;
+pub mod netlink;
 mod packet;
 mod rule;
 mod sys;
