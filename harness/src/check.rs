@@ -28,6 +28,8 @@ pub struct Check {
     pub mutants: &'static [&'static str],
     /// The same where the harness is the machine's root, beside those: an ordinary user's world cannot plant everything.
     pub mutants_of_root: &'static [&'static str],
+    /// Parts that no mutant needs (a name, `*` for any characters), and why they are there.
+    pub spared: &'static [(&'static str, &'static str)],
     /// Judged by what the harness sees of the processes from outside as well.
     pub witnessed: bool,
     /// The routes that the requirement is about. It is waived where a manifest declares all of them absent: the closed
@@ -153,6 +155,7 @@ impl Check {
             rule,
             mutants: &[],
             mutants_of_root: &[],
+            spared: &[],
             witnessed: false,
             waived_by: &[],
         }
@@ -175,6 +178,11 @@ impl Check {
 
     pub const fn caught_on_by_root(mut self, mutants: &'static [&'static str]) -> Self {
         self.mutants_of_root = mutants;
+        self
+    }
+
+    pub const fn spared(mut self, spared: &'static [(&'static str, &'static str)]) -> Self {
+        self.spared = spared;
         self
     }
 

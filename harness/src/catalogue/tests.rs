@@ -48,6 +48,8 @@ fn with(id: &str, change: impl FnOnce(&mut Check)) -> Vec<&'static Check> {
             crate::check::Rule::Facts(rule) => crate::check::Rule::Facts(rule),
         },
         mutants: old.mutants,
+        mutants_of_root: old.mutants_of_root,
+        spared: old.spared,
         witnessed: old.witnessed,
         waived_by: old.waived_by,
     };

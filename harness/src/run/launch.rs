@@ -303,7 +303,7 @@ impl Running {
                         text.push(' ');
                     }
                 }
-                if self.record.outside.get(APPLIED).is_none()
+                if !self.record.outside.contains_key(APPLIED)
                     && let Some(slug) = text.split("watertight-mutants: applied ").nth(1)
                     && let Some((slug, _)) = slug.split_once(' ')
                 {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::ablation::Ablation;
+
 /// What a selftest found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Matrix {
@@ -13,6 +15,8 @@ pub struct Matrix {
     /// Every check was run on every mutant.
     pub full: bool,
     pub mutants: Vec<Row>,
+    /// Only of a full selftest with all mutants.
+    pub ablation: Option<Ablation>,
     pub summary: Summary,
     pub wall_ms: u64,
 }
@@ -46,7 +50,7 @@ pub enum Status {
     Failed,
     /// The defence was never asked, so nothing is known.
     Void,
-    /// A check that must fail on it did not.
+    /// A check that must fail on it did not, or none must.
     Survived,
     /// A check failed on it that must not.
     Collateral,
@@ -75,7 +79,7 @@ impl Status {
     pub fn of(kills: &[String], expected: &[String], unclear: &[String], applied: bool) -> Self {
         if !applied {
             Self::Void
-        } else if expected.iter().any(|id| !kills.contains(id)) {
+        } else if expected.is_empty() || expected.iter().any(|id| !kills.contains(id)) {
             Self::Survived
         } else if kills.iter().any(|id| !expected.contains(id)) {
             Self::Collateral
@@ -140,6 +144,7 @@ mod tests {
         assert_eq!(of(&["A-1", "A-2", "B-1"], &[], true), Status::Collateral);
         assert_eq!(of(&["A-1", "B-1"], &[], true), Status::Survived, "a survivor is the worse of the two");
         assert_eq!(of(&["A-1", "A-2"], &["B-1"], true), Status::Unclear);
+        assert_eq!(Status::of(&[], &[], &[], true), Status::Survived, "nothing must catch it, and nothing does");
         assert_eq!(of(&["A-1", "A-2"], &[], false), Status::Void, "what was not applied is never killed");
     }
 }

@@ -1,9 +1,11 @@
 //! The suite tested by broken sandboxes: every check must fail on exactly those that lack what it tests.
 
+mod ablation;
 pub mod expected;
 pub mod matrix;
 pub mod mutants;
 mod run;
 
+pub use ablation::{Ablation, matches};
 pub use mutants::{MUTANTS, Mutant};
 pub use run::{Selftest, SelftestError};

@@ -14,9 +14,10 @@ use std::{
 use watertight_reports::{evidence::Evidence, results::Verdict};
 
 use super::{
+    ablation::{Ablation, Needed},
     expected,
     matrix::{Matrix, Row, Status, Summary},
-    mutants::Mutant,
+    mutants::{MUTANTS as MUTANTS_OF_ALL, Mutant},
 };
 use crate::{
     check::Check,
@@ -79,6 +80,8 @@ struct Ground {
     reference: Target,
     controls: Evidence,
     layout: Layout,
+    /// What was seen on the intact reference, where parts of checks are put out of action.
+    intact: Option<Evidence>,
 }
 
 impl Selftest<'_> {
@@ -89,7 +92,9 @@ impl Selftest<'_> {
         progress: &(dyn Fn(&Row, usize) + Sync),
     ) -> Result<Matrix, SelftestError> {
         let began = Instant::now();
-        let ground = self.ground()?;
+        let ablate = self.full && mutants.len() == self.all();
+        let ground = self.ground(ablate)?;
+        let needed: Mutex<Needed> = Mutex::default();
         let rows: Mutex<Vec<(usize, Row)>> = Mutex::new(vec![]);
         let mut order: Vec<(usize, &'static Mutant)> = mutants.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, mutant)| !mutant.slow);
@@ -101,7 +106,7 @@ impl Selftest<'_> {
                         let turn = next.fetch_add(1, Ordering::Relaxed);
                         order.get(turn).copied()
                     } {
-                        let row = self.one(mutant, &ground);
+                        let row = self.one(mutant, &ground, &needed);
                         if let Ok(mut rows) = rows.lock() {
                             rows.push((index, row));
                             if let Some((_, row)) = rows.last() {
@@ -119,6 +124,7 @@ impl Selftest<'_> {
             schema: "https://watertight.dev/schemas/selftest-1.json",
             identity: self.identity.clone(),
             full: self.full,
+            ablation: ablate.then(|| self.ablation(&ground, needed.into_inner().unwrap_or_default())),
             summary: Summary::of(&mutants),
             mutants,
             wall_ms: began.elapsed().as_millis() as u64,
@@ -126,13 +132,19 @@ impl Selftest<'_> {
     }
 
     /// The controls, and the reference without a broken defence, which must pass everything.
-    fn ground(&self) -> Result<Ground, SelftestError> {
+    fn ground(&self, ablate: bool) -> Result<Ground, SelftestError> {
         let secrets = Secrets::new().map_err(crate::site::SiteError::Random).map_err(RunError::from)?;
         let reference = Target::load("reference")?;
         let options = self.options(false);
         let Ran { evidence: controls, layout, .. } =
             Session::controls_alone(&reference, self.checks, &options, secrets.clone())?;
-        Ok(Ground { secrets, reference, controls, layout })
+        let intact = if ablate {
+            let secrets = secrets.apart("intact");
+            Some(Session::target_alone(&reference, self.checks, &options, secrets, &controls)?)
+        } else {
+            None
+        };
+        Ok(Ground { secrets, reference, controls, layout, intact })
     }
 
     fn options(&self, as_root: bool) -> Options {
@@ -144,7 +156,7 @@ impl Selftest<'_> {
         }
     }
 
-    fn one(&self, mutant: &'static Mutant, ground: &Ground) -> Row {
+    fn one(&self, mutant: &'static Mutant, ground: &Ground, needed: &Mutex<Needed>) -> Row {
         let began = Instant::now();
         let expected = expected::kills(mutant, self.checks, self.by_root);
         let chosen: Vec<&'static Check> = self
@@ -166,11 +178,41 @@ impl Selftest<'_> {
             error: None,
         };
         match self.evidence(mutant, &chosen, ground) {
-            Ok(evidence) => self.judge(&chosen, &evidence, ground, &mut row),
+            Ok(mut evidence) => {
+                self.judge(&chosen, &evidence, ground, &mut row);
+                if let Some(intact) = &ground.intact {
+                    let own = self.needed(&row, &mut evidence, ground, intact);
+                    if let Ok(mut needed) = needed.lock() {
+                        needed.join(own);
+                    }
+                }
+            }
             Err(error) => row.error = Some(error.to_string()),
         }
         row.micros = began.elapsed().as_micros() as u64;
         row
+    }
+
+    /// The parts of the checks that caught this mutant without which they do not.
+    fn needed(&self, row: &Row, evidence: &mut Evidence, ground: &Ground, intact: &Evidence) -> Needed {
+        let mut needed = Needed::default();
+        for check in self.checks.iter().filter(|check| row.kills.iter().any(|id| id == check.id)) {
+            needed.note(check, &outcome::items(check, &ground.layout), evidence, intact);
+        }
+        needed
+    }
+
+    fn ablation(&self, ground: &Ground, needed: Needed) -> Ablation {
+        let checks: Vec<_> = self.checks.iter().map(|check| (*check, outcome::items(check, &ground.layout))).collect();
+        let Some(intact) = &ground.intact else { return Ablation::default() };
+        let untestable: Vec<String> =
+            checks.iter().flat_map(|(check, items)| judge::check(check, items, intact).1).collect();
+        needed.ablation(&checks, &untestable)
+    }
+
+    /// How many mutants there are for this identity.
+    fn all(&self) -> usize {
+        MUTANTS_OF_ALL.iter().filter(|mutant| self.by_root || !mutant.roots_only).count()
     }
 
     fn evidence(
@@ -238,8 +280,8 @@ mod tests {
     fn the_reference_starts_as_a_mutant_can_take_its_place() {
         let reference = Target::load("reference").expect("a manifest");
         assert_eq!(reference.launch.argv[..2], ["{watertight}", "run"]);
-        let target = broken(&reference, Mutant::named("stay-root").expect("a mutant"));
-        assert_eq!(target.launch.argv[..5], ["{mutants}", "stay-root", "run", "--user", "agent"]);
+        let target = broken(&reference, Mutant::named("leave-a-link").expect("a mutant"));
+        assert_eq!(target.launch.argv[..5], ["{mutants}", "leave-a-link", "run", "--user", "agent"]);
     }
 
     #[test]

@@ -42,8 +42,8 @@ fn judge(case: &mut Case<'_>) {
         for form in FORMS {
             let name = format!("{}-{form}", route.name());
             // A resolver daemon that the C library asks first hears the name as well, without being a name server.
-            let elsewhere = case.arrived(&name).into_iter().filter(|one| one.fixture != route.name());
-            if let Some(first) = elsewhere.cloned().next() {
+            let mut elsewhere = case.arrived(&name).into_iter().filter(|one| one.fixture != route.name());
+            if let Some(first) = elsewhere.next().cloned() {
                 case.breach(format!("{name}: the name was looked up: {}", crate::describe::sightings(&[first])));
             }
             let answer = case.exchange(&name);

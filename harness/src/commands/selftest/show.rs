@@ -71,6 +71,19 @@ pub fn text(matrix: &Matrix, verbose: bool) -> String {
         if matrix.full { "every check on every mutant" } else { "each with its checks and a sample of the others" },
         matrix.wall_ms
     ));
+    if let Some(ablation) = &matrix.ablation {
+        text.push_str(&format!(
+            "{} attempts and launches put out of action in turn: without {} a mutant survives, {} are spared with a reason\n",
+            ablation.parts, ablation.needed, ablation.spared
+        ));
+        for (what, parts) in
+            [("no mutant needs it", &ablation.unexplained), ("a reason for what is needed", &ablation.stale)]
+        {
+            for part in parts {
+                text.push_str(&format!("  {part}: {what}\n"));
+            }
+        }
+    }
     let mut rows: Vec<&Row> = matrix.mutants.iter().collect();
     rows.sort_by_key(|row| row.status);
     for row in rows.iter().filter(|row| row.status != Status::Killed) {
