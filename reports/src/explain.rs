@@ -21,7 +21,8 @@ pub struct ExplainInput<'a> {
     /// Name within the check, and what is done.
     pub attempts: Vec<(String, String)>,
     pub control: ControlKind,
-    pub mutants: Vec<String>,
+    /// Slug, and what is wrong with it.
+    pub mutants: Vec<(String, String)>,
     /// What a manifest may declare absent so that it does not apply, if anything.
     pub waived_by: Option<&'a str>,
     /// A target's name, and what its manifest says about this requirement.
@@ -85,8 +86,9 @@ fn mutants(page: &mut Page, input: &ExplainInput<'_>) {
         return;
     }
     page.paragraph(2, Tone::Plain, "Broken copies of the reference on which this check must fail:");
-    for mutant in &input.mutants {
-        page.labelled(2, ("- ", Tone::Plain), mutant);
+    let widest = input.mutants.iter().map(|(slug, _)| slug.chars().count()).max().unwrap_or(0).min(34);
+    for (slug, sentence) in &input.mutants {
+        page.hanging(2, (&format!("{slug:<widest$}  "), Tone::Plain), 4, sentence);
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Row {
     pub subject: Subject,
     pub slug: String,
     pub sentence: String,
+    /// Broken references that its check must catch.
+    pub mutants: Vec<String>,
 }
 
 /// One line each, the sentence cut to the width; whole and below where the style is verbose.

@@ -19,6 +19,7 @@ use crate::{
     check::{Capability, Check},
     checks,
     planner::{Allocator, Planner},
+    selftest::Mutant,
     target::Target,
 };
 
@@ -56,7 +57,7 @@ pub fn run(line: &Explain) -> ExitCode {
         paragraph: &requirement.about,
         attempts: attempts(check),
         control: check.control,
-        mutants: check.mutants.iter().chain(check.mutants_of_root).map(|mutant| (*mutant).to_owned()).collect(),
+        mutants: mutants(check),
         waived_by: (!waived_by.is_empty()).then_some(waivers.as_str()),
         target: says,
         last: None,
@@ -77,6 +78,12 @@ fn find<'a>(
         None => catalogue.requirements.iter().find(|requirement| same(&requirement.id)),
     };
     Some((requirement?, check))
+}
+
+/// The mutants that the check names, each with its sentence.
+fn mutants(check: &Check) -> Vec<(String, String)> {
+    let named = check.mutants.iter().chain(check.mutants_of_root).filter_map(|slug| Mutant::named(slug));
+    named.map(|mutant| (mutant.slug.to_owned(), mutant.sentence.to_owned())).collect()
 }
 
 /// Every attempt of the check with what it does, and the launches of its own.

@@ -5,7 +5,12 @@ use std::process::ExitCode;
 use watertight_reports::list::{self, Row, TargetRow};
 
 use super::{HARNESS_ERROR, line::List, output};
-use crate::{catalogue::Catalogue, checks, target::Target};
+use crate::{
+    catalogue::Catalogue,
+    checks,
+    selftest::{MUTANTS, expected},
+    target::Target,
+};
 
 pub fn run(line: &List) -> ExitCode {
     let style = output::style(line.verbose);
@@ -29,6 +34,11 @@ fn requirements() -> Result<Vec<Row>, String> {
             subject: requirement.subject,
             slug: check.map_or("not checked", |check| check.slug).into(),
             sentence: requirement.sentence,
+            mutants: MUTANTS
+                .iter()
+                .filter(|mutant| expected::kills(mutant, &checks, true).contains(requirement.id.as_str()))
+                .map(|mutant| mutant.slug.to_owned())
+                .collect(),
             id: requirement.id,
         }
     };

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use nix::{errno::Errno, sys::signal::Signal};
-use watertight_fixtures::world::{Call, Fault, Snapshot};
+use watertight_fixtures::world::{Call, Fault, Snapshot, WORKSPACE};
 use watertight_probe::{
     observation::{Facts, Outcome},
     plan::{Attempt, End, Planned, Step},
@@ -165,7 +165,9 @@ impl Session<'_> {
         let left = loop {
             let now = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
             let mut left = Snapshot::diff(before, &now);
-            left.retain(|line| !line.starts_with("no more: "));
+            // The workspace is the user's: what is written there is meant to stay.
+            let kept = format!("file {WORKSPACE}/");
+            left.retain(|line| !line.starts_with("no more: ") && !line.starts_with(&kept));
             // The kernel takes a killed process's mounts and sockets down a moment after it is gone.
             if left.is_empty() || Instant::now() >= deadline {
                 break left;

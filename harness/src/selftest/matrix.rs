@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::ablation::Ablation;
+use super::{ablation::Ablation, doubles::Double};
+
+/// The schema that the JSON of a matrix follows.
+pub const SCHEMA: &str = "https://watertight.dev/schemas/selftest-1.json";
 
 /// What a selftest found.
 #[derive(Clone, Debug, Serialize)]
@@ -15,6 +18,7 @@ pub struct Matrix {
     /// Every check was run on every mutant.
     pub full: bool,
     pub mutants: Vec<Row>,
+    pub doubles: Vec<Double>,
     /// Only of a full selftest with all mutants.
     pub ablation: Option<Ablation>,
     pub summary: Summary,
@@ -72,6 +76,9 @@ pub struct Summary {
     pub failed: usize,
     /// Mutants that differ from every other one in what catches them.
     pub distinct: usize,
+    pub doubles: usize,
+    /// Doubles that became what they must.
+    pub doubles_right: usize,
 }
 
 impl Status {
@@ -103,7 +110,7 @@ impl Status {
 }
 
 impl Summary {
-    pub fn of(rows: &[Row]) -> Self {
+    pub fn of(rows: &[Row], doubles: &[Double]) -> Self {
         let count = |status| rows.iter().filter(|row| row.status == status).count();
         let mut sets: Vec<&[String]> = rows.iter().map(|row| row.kills.as_slice()).collect();
         sets.sort_unstable();
@@ -117,12 +124,14 @@ impl Summary {
             void: count(Status::Void),
             failed: count(Status::Failed),
             distinct: sets.len(),
+            doubles: doubles.len(),
+            doubles_right: doubles.iter().filter(|double| double.right).count(),
         }
     }
 
-    /// Every mutant was caught by exactly the checks that must.
+    /// Every mutant was caught by exactly the checks that must, and no double was taken for a sandbox.
     pub fn is_exact(&self) -> bool {
-        self.mutants > 0 && self.killed == self.mutants
+        self.mutants > 0 && self.killed == self.mutants && self.doubles_right == self.doubles
     }
 }
 

@@ -1,6 +1,7 @@
 //! The suite tested by broken sandboxes: every check must fail on exactly those that lack what it tests.
 
 mod ablation;
+pub mod doubles;
 pub mod expected;
 pub mod matrix;
 pub mod mutants;

@@ -135,7 +135,7 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("allow-clone3", "Filters see no flags of clone3, and it is let through."),
     mutant("allow-user-namespaces", "Nothing stops a user namespace.").implies(&["allow-unshare", "allow-clone3"]),
     mutant("become-another-user", "Started as root, the launcher becomes somebody else.")
-        .implies(&["choose-a-user"])
+        .implies(&["choose-a-user", "no-cleanup"])
         .as_root(),
     // The provider's relay: who may ask.
     mutant("accept-any-bearer", "Any credential will do."),

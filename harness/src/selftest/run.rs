@@ -15,12 +15,13 @@ use watertight_reports::{evidence::Evidence, results::Verdict};
 
 use super::{
     ablation::{Ablation, Needed},
+    doubles::{DOUBLES, Double},
     expected,
-    matrix::{Matrix, Row, Status, Summary},
+    matrix::{Matrix, Row, SCHEMA, Status, Summary},
     mutants::{MUTANTS as MUTANTS_OF_ALL, Mutant},
 };
 use crate::{
-    check::Check,
+    check::{Check, Rule},
     judge, outcome,
     planner::Layout,
     run::{APPLIED, MUTANTS, Options, Ran, RunError, Session},
@@ -85,48 +86,49 @@ struct Ground {
 }
 
 impl Selftest<'_> {
-    /// Runs these mutants. `progress` is told of each that is done, from any thread.
+    /// Runs these mutants, and the doubles where all are meant. `progress` is told of each that is done, from any thread.
     pub fn run(
         &self,
         mutants: &[&'static Mutant],
-        progress: &(dyn Fn(&Row, usize) + Sync),
+        progress: &(dyn Fn(&str, &str, bool) + Sync),
     ) -> Result<Matrix, SelftestError> {
         let began = Instant::now();
-        let ablate = self.full && mutants.len() == self.all();
+        let whole = mutants.len() == self.all();
+        // An ordinary user runs a part of the mutants, which would leave parts of checks unneeded.
+        let ablate = self.full && whole && self.by_root;
         let ground = self.ground(ablate)?;
-        let needed: Mutex<Needed> = Mutex::default();
-        let rows: Mutex<Vec<(usize, Row)>> = Mutex::new(vec![]);
-        let mut order: Vec<(usize, &'static Mutant)> = mutants.iter().copied().enumerate().collect();
-        order.sort_by_key(|(_, mutant)| !mutant.slow);
+        let (rows, doubles, needed) = (Mutex::new(vec![]), Mutex::new(vec![]), Mutex::new(Needed::default()));
+        let tasks = tasks(mutants, whole);
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, mutants.len().max(1)) {
+            for _ in 0..self.jobs.clamp(1, tasks.len().max(1)) {
                 scope.spawn(|| {
-                    while let Some((index, mutant)) = {
-                        let turn = next.fetch_add(1, Ordering::Relaxed);
-                        order.get(turn).copied()
-                    } {
-                        let row = self.one(mutant, &ground, &needed);
-                        if let Ok(mut rows) = rows.lock() {
-                            rows.push((index, row));
-                            if let Some((_, row)) = rows.last() {
-                                progress(row, rows.len());
+                    while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        match task {
+                            Task::Mutant(index, mutant) => {
+                                let row = self.one(mutant, &ground, &needed);
+                                progress(&row.slug, row.status.name(), row.status == Status::Killed);
+                                put(&rows, (*index, row));
+                            }
+                            Task::Double(index) => {
+                                let double = self.double(*index, &ground);
+                                progress(&double.name, if double.right { "right" } else { "wrong" }, double.right);
+                                put(&doubles, (*index, double));
                             }
                         }
                     }
                 });
             }
         });
-        let mut rows = rows.into_inner().unwrap_or_default();
-        rows.sort_by_key(|(index, _)| *index);
-        let mutants: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
+        let (mutants, doubles) = (in_order(rows), in_order(doubles));
         Ok(Matrix {
-            schema: "https://watertight.dev/schemas/selftest-1.json",
+            schema: SCHEMA,
             identity: self.identity.clone(),
             full: self.full,
             ablation: ablate.then(|| self.ablation(&ground, needed.into_inner().unwrap_or_default())),
-            summary: Summary::of(&mutants),
+            summary: Summary::of(&mutants, &doubles),
             mutants,
+            doubles,
             wall_ms: began.elapsed().as_millis() as u64,
         })
     }
@@ -147,6 +149,32 @@ impl Selftest<'_> {
         Ok(Ground { secrets, reference, controls, layout, intact })
     }
 
+    fn double(&self, index: usize, ground: &Ground) -> Double {
+        let (name, expected, rightly) = DOUBLES[index];
+        let chosen = self.chosen(|check| matches!(check.rule, Rule::Denied) && name == "open");
+        let evidence = Target::load(name).map_err(SelftestError::from).and_then(|target| {
+            let secrets = ground.secrets.apart(name);
+            Ok(Session::target_alone(&target, &chosen, &self.options(false), secrets, &ground.controls)?)
+        });
+        match evidence {
+            Ok(evidence) => {
+                let items = |check| outcome::items(check, &ground.layout);
+                let verdicts: Vec<(&Check, Verdict)> = chosen
+                    .iter()
+                    .map(|check| (*check, judge::check(check, &items(check), &evidence).0.verdict))
+                    .collect();
+                Double::of(name, expected, rightly, &verdicts)
+            }
+            Err(error) => Double::failed(name, expected, error.to_string()),
+        }
+    }
+
+    /// The checks that concern one target, and the sample.
+    fn chosen(&self, concerns: impl Fn(&Check) -> bool) -> Vec<&'static Check> {
+        let wanted = |check: &&&'static Check| self.full || SAMPLE.contains(&check.id) || concerns(check);
+        self.checks.iter().filter(wanted).copied().collect()
+    }
+
     fn options(&self, as_root: bool) -> Options {
         Options {
             program: self.program.clone(),
@@ -159,12 +187,7 @@ impl Selftest<'_> {
     fn one(&self, mutant: &'static Mutant, ground: &Ground, needed: &Mutex<Needed>) -> Row {
         let began = Instant::now();
         let expected = expected::kills(mutant, self.checks, self.by_root);
-        let chosen: Vec<&'static Check> = self
-            .checks
-            .iter()
-            .filter(|check| self.full || expected.contains(check.id) || SAMPLE.contains(&check.id))
-            .copied()
-            .collect();
+        let chosen = self.chosen(|check| expected.contains(check.id));
         let mut row = Row {
             slug: mutant.slug.into(),
             sentence: mutant.sentence.into(),
@@ -251,6 +274,33 @@ impl Selftest<'_> {
         row.kills.sort();
         row.status = Status::of(&row.kills, &row.expected, &row.unclear, applied);
     }
+}
+
+/// What one thread does at a time.
+enum Task {
+    Mutant(usize, &'static Mutant),
+    Double(usize),
+}
+
+/// What takes long first, so that it is not waited for at the end.
+fn tasks(mutants: &[&'static Mutant], doubles: bool) -> Vec<Task> {
+    let mut mutants: Vec<(usize, &'static Mutant)> = mutants.iter().copied().enumerate().collect();
+    mutants.sort_by_key(|(_, mutant)| !mutant.slow);
+    let doubles = (0..DOUBLES.len()).filter(|_| doubles).map(Task::Double);
+    doubles.chain(mutants.into_iter().map(|(index, mutant)| Task::Mutant(index, mutant))).collect()
+}
+
+fn put<T>(all: &Mutex<Vec<T>>, one: T) {
+    // No thread panics with the lock: what one does outside of it ends them all.
+    if let Ok(mut all) = all.lock() {
+        all.push(one);
+    }
+}
+
+fn in_order<T>(all: Mutex<Vec<(usize, T)>>) -> Vec<T> {
+    let mut all = all.into_inner().unwrap_or_default();
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, one)| one).collect()
 }
 
 /// The reference as this mutant's program has it.

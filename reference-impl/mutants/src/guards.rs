@@ -22,6 +22,9 @@ use crate::{
     which::{any, is, suffix},
 };
 
+/// What stands for a credential that is not there: no header's value has this byte.
+const NONE: &[u8] = b"\0";
+
 /// The guards of the mutant that this process is.
 pub struct Mutant;
 
@@ -209,7 +212,9 @@ impl RelayGuards for Mutant {
         let half = expected.len() / 2;
         if is("accept-any-bearer") {
             !given.is_empty()
-        } else if is("accept-empty-bearer") || is("accept-no-bearer") {
+        } else if is("accept-no-bearer") {
+            given == NONE || equal_in_constant_time(given, expected)
+        } else if is("accept-empty-bearer") {
             given.is_empty() || equal_in_constant_time(given, expected)
         } else if is("compare-length-only") {
             given.len() == expected.len()
@@ -247,8 +252,8 @@ impl RelayGuards for Mutant {
             all().next().map(own)
         } else if is("take-last-authorization") {
             all().next_back().map(own)
-        } else if any(&["accept-no-bearer", "accept-any-bearer"]) {
-            only().or(Some(Cow::Borrowed(b"")))
+        } else if is("accept-no-bearer") {
+            only().or(Some(Cow::Borrowed(NONE)))
         } else if is("accept-api-key-header") {
             only().or_else(|| token_in("x-api-key", b"Bearer "))
         } else if is("accept-proxy-authorization") {

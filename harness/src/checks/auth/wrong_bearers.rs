@@ -29,6 +29,11 @@ pub static CHECK: Check = Check::facts("AUTH-1", "auth::wrong_bearers", ControlK
         "accept-proxy-authorization",
         "take-first-authorization",
         "take-last-authorization",
+    ])
+    .spared(&[
+        ("right", "a control of the check"),
+        ("scheme-case", "recorded and not judged"),
+        ("all-different", "what takes a token that differs everywhere takes one that differs in one byte"),
     ]);
 
 /// Every way of being wrong that a comparison has got wrong somewhere (catalogue C2).

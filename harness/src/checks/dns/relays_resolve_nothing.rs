@@ -12,7 +12,11 @@ use crate::{
 pub static CHECK: Check = Check::facts("DNS-6", "dns::relays_resolve_nothing", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["resolve-before-refusing", "resolve-host"]);
+    .caught_on(&["accept-absolute-form", "tunnel-connect", "route-by-host", "resolve-before-refusing", "resolve-host"])
+    .spared(&[
+        ("*-right", "a control of the check"),
+        ("*", "both relays share the code, and the forms of one kind share a rule"),
+    ]);
 
 const FORMS: [&str; 3] = ["host", "absolute", "connect"];
 

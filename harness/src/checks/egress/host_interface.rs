@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub static CHECK: Check =
-    Check::denied("EGRESS-4", "egress::host_interface", plan).caught_on(&["share-network", "leak-host-interface"]);
+    Check::denied("EGRESS-4", "egress::host_interface", plan).caught_on(&["share-network", "leak-host-interface"]).spared(&[("*", "nothing leads out of the reference's network namespace, whatever the address, the port or the call; mutants open one way of each kind, and a sandbox with rules has a rule for each")]);
 
 fn plan(plan: &mut Planner<'_>) {
     for (family, address) in [("v4", HOST_V4.into()), ("v6", HOST_V6.into())] {

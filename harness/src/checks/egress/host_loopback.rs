@@ -12,7 +12,7 @@ pub static CHECK: Check = Check::denied("EGRESS-3", "egress::host_loopback", pla
     "forward-host-tcp-v4",
     "forward-host-tcp-v6",
     "forward-host-udp",
-]);
+]).spared(&[("*", "nothing leads out of the reference's network namespace, whatever the address, the port or the call; mutants open one way of each kind, and a sandbox with rules has a rule for each")]);
 
 fn plan(plan: &mut Planner<'_>) {
     let v4 = IpAddr::from(Ipv4Addr::LOCALHOST);

@@ -18,7 +18,7 @@ pub static CHECK: Check = Check::denied("EGRESS-5", "egress::tcp_to_internet", p
     "leak-tcp-v6",
     "leak-provider-address",
     "leak-instance-address",
-]);
+]).spared(&[("*", "nothing leads out of the reference's network namespace, whatever the address, the port or the call; mutants open one way of each kind, and a sandbox with rules has a rule for each")]);
 
 fn plan(plan: &mut Planner<'_>) {
     for port in [22, 80, 443] {

@@ -12,7 +12,7 @@ pub static CHECK: Check = Check::denied("EGRESS-6", "egress::udp_to_internet", p
     "leak-ntp",
     "leak-quic",
     "leak-udp-v6",
-]);
+]).spared(&[("*", "nothing leads out of the reference's network namespace, whatever the address, the port or the call; mutants open one way of each kind, and a sandbox with rules has a rule for each")]);
 
 fn plan(plan: &mut Planner<'_>) {
     for port in [123, 443] {

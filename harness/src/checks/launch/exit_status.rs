@@ -11,7 +11,8 @@ pub static CHECK: Check = Check::facts("LAUNCH-5", "launch::exit_status", Contro
     .should()
     .about(Subject::Launcher)
     .launching(&STATUSES)
-    .caught_on(&["always-exit-zero"]);
+    .caught_on(&["always-exit-zero"])
+    .spared(&[("status-0", "a control of the check")]);
 
 const STATUSES: [Scenario; 2] = [Scenario::Status(0), Scenario::Status(7)];
 

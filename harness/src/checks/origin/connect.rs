@@ -14,7 +14,11 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-5", "origin::connect", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["tunnel-connect"]);
+    .caught_on(&["tunnel-connect"])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("*", "both relays share the code, and the forms of one kind share a rule"),
+    ]);
 
 const NAMES: [&str; 6] =
     ["provider-elsewhere", "provider-own", "provider-other", "instance-elsewhere", "instance-own", "instance-other"];

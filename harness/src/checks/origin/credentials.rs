@@ -14,7 +14,11 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-10", "origin::credentials", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Instance])
-    .caught_on(&["add-credential-to-instance", "drop-instance-credential"]);
+    .caught_on(&["add-credential-to-instance", "drop-instance-credential"])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("instance-no-credential", "the mutant that adds a credential adds it to both"),
+    ]);
 
 const OWN: &str = "Bearer the-clients-own";
 

@@ -21,7 +21,8 @@ pub static CHECK: Check = Check::facts("ORIGIN-3", "origin::encoded_paths", Cont
         "resolve-dot-segments",
         "accept-backslash",
         "merge-slashes",
-    ]);
+    ])
+    .spared(&[("*-permitted", "a control of the check"), ("provider *", "spellings of one separator share a rule")]);
 
 const TARGETS: [&str; 11] = [
     "/v1%2fmodels",

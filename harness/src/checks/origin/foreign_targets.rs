@@ -16,7 +16,11 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-2", "origin::foreign_targets", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["accept-absolute-form", "join-target-to-origin"]);
+    .caught_on(&["accept-absolute-form", "join-target-to-origin"])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("*", "both relays share the code, and the forms of one kind share a rule"),
+    ]);
 
 const FORMS: [&str; 10] = [
     "absolute",

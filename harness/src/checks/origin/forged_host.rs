@@ -12,7 +12,11 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-1", "origin::forged_host", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["route-by-host", "forward-host", "resolve-host", "send-twice"]);
+    .caught_on(&["route-by-host", "forward-host", "resolve-host", "send-twice"])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("*", "both relays share the code, and the forms of one kind share a rule"),
+    ]);
 
 const NAMES: [&str; 6] =
     ["provider-address", "provider-name", "provider-other", "instance-address", "instance-name", "instance-other"];

@@ -21,6 +21,10 @@ pub static CHECK: Check = Check::facts("ORIGIN-9", "origin::forwarded_headers", 
         "forward-header-x-forwarded-proto",
         "forward-header-x-real-ip",
         "forward-header-via",
+    ])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("*", "both relays share the code, and the forms of one kind share a rule"),
     ]);
 
 const CLAIMS: [&str; 6] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];

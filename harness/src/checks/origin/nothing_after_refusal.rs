@@ -17,7 +17,11 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-12", "origin::nothing_after_refusal", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Provider])
-    .caught_on(&["judge-first-request-only", "accept-no-bearer", "accept-any-path"]);
+    .caught_on(&["judge-first-request-only", "accept-no-bearer", "accept-any-path"])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("provider-*", "a refusal ends the request in both relays alike"),
+    ]);
 
 fn plan(plan: &mut Planner<'_>) {
     plan_permitted(plan);

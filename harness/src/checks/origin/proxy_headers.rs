@@ -19,6 +19,10 @@ pub static CHECK: Check = Check::facts("ORIGIN-8", "origin::proxy_headers", Cont
         "forward-header-proxy-connection",
         "forward-header-proxy-authenticate",
         "forward-header-te",
+    ])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("*", "both relays share the code, and the forms of one kind share a rule"),
     ]);
 
 const HOP: [&str; 6] =

@@ -12,7 +12,11 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-7", "origin::redirects", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["follow-redirects", "forward-host", "send-twice"]);
+    .caught_on(&["follow-redirects", "forward-host", "send-twice"])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("*", "both relays share the code, and the forms of one kind share a rule"),
+    ]);
 
 const STATUSES: [u16; 3] = [302, 307, 308];
 

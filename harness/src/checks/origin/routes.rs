@@ -22,6 +22,10 @@ pub static CHECK: Check = Check::facts("ORIGIN-4", "origin::routes", ControlKind
         "accept-path-prefix",
         "accept-without-base",
         "accept-query",
+    ])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("provider *", "methods and paths are compared with a fixed list, not one by one"),
     ]);
 
 const REQUESTS: [(&str, &str); 14] = [

@@ -13,7 +13,11 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-6", "origin::upgrade", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
-    .caught_on(&["accept-upgrade", "forward-upgrade", "forward-switching-protocols", "forward-host", "send-twice"]);
+    .caught_on(&["accept-upgrade", "forward-upgrade", "forward-switching-protocols", "forward-host", "send-twice"])
+    .spared(&[
+        ("*-permitted", "a control of the check"),
+        ("*", "both relays share the code, and the forms of one kind share a rule"),
+    ]);
 
 const PROTOCOLS: [&str; 3] = ["websocket", "h2c", "anything"];
 

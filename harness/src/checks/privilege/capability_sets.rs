@@ -5,13 +5,10 @@ use watertight_reports::{evidence::LaunchKind, results::ControlKind};
 
 use crate::{case::Case, check::Check, planner::Planner};
 
-pub static CHECK: Check =
-    Check::facts("PRIV-1", "priv::capability_sets", ControlKind::KnownPositive, plan, judge).witnessed().caught_on(&[
-        "keep-bounding-set",
-        "keep-inheritable-set",
-        "keep-bounding-and-inheritable-sets",
-        "keep-ambient-set",
-    ]);
+pub static CHECK: Check = Check::facts("PRIV-1", "priv::capability_sets", ControlKind::KnownPositive, plan, judge)
+    .witnessed()
+    .caught_on(&["keep-bounding-set", "keep-inheritable-set", "keep-bounding-and-inheritable-sets", "keep-ambient-set"])
+    .spared(&[("*", "the same sets from inside and from outside, so that neither side is believed alone")]);
 
 fn plan(plan: &mut Planner<'_>) {
     plan.ask("inside", Attempt::Privileges).also_in(LaunchKind::RootBefore);

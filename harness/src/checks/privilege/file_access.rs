@@ -7,7 +7,11 @@ use watertight_probe::plan::Attempt;
 
 use crate::{check::Check, planner::Planner};
 
-pub static CHECK: Check = Check::denied("PRIV-8", "priv::file_access", plan).caught_on_by_root(&["share-run"]);
+pub static CHECK: Check =
+    Check::denied("PRIV-8", "priv::file_access", plan).caught_on_by_root(&["share-run"]).spared(&[
+        ("closed file", "no mutant has a capability over files outside of its user namespace"),
+        ("set-user-id program", "no_new_privs, the user namespace and nosuid each stand alone"),
+    ]);
 
 fn plan(plan: &mut Planner<'_>) {
     // Mode 0000: only a capability opens it, in an ordinary user's world as well.

@@ -7,7 +7,8 @@ use crate::{case::Case, check::Check, planner::Planner};
 
 pub static CHECK: Check = Check::facts("PRIV-2", "priv::no_new_privs", ControlKind::KnownPositive, plan, judge)
     .witnessed()
-    .caught_on(&["allow-new-privs"]);
+    .caught_on(&["allow-new-privs"])
+    .spared(&[("*", "the same bit from inside and from outside, so that neither side is believed alone")]);
 
 fn plan(plan: &mut Planner<'_>) {
     plan.ask("inside", Attempt::Privileges).also_in(LaunchKind::ControlBefore);

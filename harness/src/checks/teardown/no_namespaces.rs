@@ -9,7 +9,8 @@ pub static CHECK: Check =
     Check::facts("TEARDOWN-2", "teardown::no_namespaces", ControlKind::KnownPositive, plan, judge)
         .about(Subject::Launcher)
         .launching(crate::scenario::ALL_ENDINGS)
-        .caught_on(&["name-the-network-namespace", "leave-a-link"]);
+        .caught_on(&["name-the-network-namespace", "leave-a-link"])
+        .spared(&[("*", "the reference ends in one way, whatever ended it: the kernel takes everything with init")]);
 
 fn plan(_: &mut Planner<'_>) {}
 

@@ -16,7 +16,8 @@ use crate::{
 pub static CHECK: Check = Check::facts("TEARDOWN-1", "teardown::no_processes", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Launcher)
     .launching(crate::scenario::ALL_ENDINGS)
-    .caught_on(&["orphans-survive", "outlive-launcher", "share-pid", "swallow-signals"]);
+    .caught_on(&["orphans-survive", "outlive-launcher", "share-pid", "swallow-signals"])
+    .spared(&[("*", "the reference ends in one way, whatever ended it: the kernel takes everything with init")]);
 
 fn plan(_: &mut Planner<'_>) {}
 

@@ -52,9 +52,10 @@ fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
         full: options.full,
         jobs: options.jobs.get(),
     };
-    let progress = show::Progress::new(options.quiet, chosen.len());
-    let matrix =
-        selftest.run(&chosen, &|row, done| progress.done(row, done)).map_err(|error| incomplete(error.to_string()))?;
+    let progress = show::Progress::new(options.quiet);
+    let matrix = selftest
+        .run(&chosen, &|name, what, right| progress.done(name, what, right))
+        .map_err(|error| incomplete(error.to_string()))?;
     progress.clear();
     let document = if options.json { show::json(&matrix) } else { show::text(&matrix, options.verbose) };
     super::output::print(&document)

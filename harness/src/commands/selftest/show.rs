@@ -3,33 +3,35 @@
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal, Write},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use crate::selftest::matrix::{Matrix, Row, Status};
 
-/// One line that is written over on a terminal; elsewhere a line for what is wrong and for every tenth mutant.
+/// One line that is written over on a terminal; elsewhere a line for what is wrong and for every tenth.
 pub struct Progress {
     quiet: bool,
     terminal: bool,
-    total: usize,
+    done: AtomicUsize,
 }
 
 impl Progress {
-    pub fn new(quiet: bool, total: usize) -> Self {
-        Self { quiet, terminal: io::stderr().is_terminal(), total }
+    pub fn new(quiet: bool) -> Self {
+        Self { quiet, terminal: io::stderr().is_terminal(), done: AtomicUsize::new(0) }
     }
 
-    /// A mutant is done, as the `done`th.
-    pub fn done(&self, row: &Row, done: usize) {
+    /// A mutant or double is done, and became this.
+    pub fn done(&self, name: &str, what: &str, right: bool) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if self.quiet {
             return;
         }
-        let words = format!("{done} of {} mutants, {} {}", self.total, row.slug, row.status.name());
+        let words = format!("{done} done: {name} {what}");
         let mut out = io::stderr().lock();
         // Nobody may listen; the matrix says it all again.
         let _ = if self.terminal {
             write!(out, "\r\x1b[K{words}").and_then(|()| out.flush())
-        } else if row.status != Status::Killed || done.is_multiple_of(10) {
+        } else if !right || done.is_multiple_of(10) {
             writeln!(out, "{words}")
         } else {
             Ok(())
@@ -88,6 +90,14 @@ pub fn text(matrix: &Matrix, verbose: bool) -> String {
     rows.sort_by_key(|row| row.status);
     for row in rows.iter().filter(|row| row.status != Status::Killed) {
         text.push_str(&trouble(row));
+    }
+    for double in &matrix.doubles {
+        let error = double.error.as_ref().map_or(String::new(), |error| format!(": {error}"));
+        let right = if double.right { "right" } else { "WRONG" };
+        text.push_str(&format!("  {right}  {} {}{error}\n", double.name, double.expected));
+        if !double.right {
+            text.push_str(&format!("    passed {}\n", by_area(&double.passed)));
+        }
     }
     text.push('\n');
     for row in rows.iter().filter(|row| row.status == Status::Killed) {
