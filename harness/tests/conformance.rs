@@ -13,6 +13,8 @@ mod kills;
 mod lacking;
 #[path = "conformance/machine.rs"]
 mod machine;
+#[path = "conformance/mutants.rs"]
+mod mutants;
 #[path = "conformance/place.rs"]
 mod place;
 #[path = "conformance/runs.rs"]
@@ -46,6 +48,7 @@ fn all() -> Vec<Trial> {
 
 fn of(who: Who) -> Vec<Trial> {
     let mut trials = targets::trials(who);
+    trials.extend(mutants::trials(who));
     trials.push(trial(who, "suite::the_trials_are_those_committed".into(), move || committed::trials(who)));
     trials.push(trial(who, "suite::known_failures_name_checks".into(), committed::known_failures_name_checks));
     trials

@@ -283,7 +283,7 @@ pub(crate) fn explained(last: Option<&CheckResult>) -> ExplainInput<'_> {
             .map(|(name, what)| (name.into(), what.into()))
             .to_vec(),
         control: ControlKind::Unconfined,
-        mutants: vec!["allow-vsock".into()],
+        mutants: vec![("allow-vsock".into(), "The filter forgets AF_VSOCK.".into())],
         waived_by: None,
         target: None,
         last,
@@ -301,6 +301,7 @@ pub(crate) fn rows() -> Vec<Row> {
             subject: check.subject,
             slug: check.slug,
             sentence: sentence.into(),
+            mutants: check.mutants,
         })
         .collect()
 }

@@ -32,6 +32,7 @@ pub static CHECK: Check = Check::facts("AUTH-1", "auth::wrong_bearers", ControlK
     ])
     .spared(&[
         ("right", "a control of the check"),
+        ("none", "a token in another header comes without a bearer as well"),
         ("scheme-case", "recorded and not judged"),
         ("all-different", "what takes a token that differs everywhere takes one that differs in one byte"),
     ]);

@@ -1,0 +1,84 @@
+//! Trials about mutants: exactly the checks that name one fail on it. One selftest of each user serves them all.
+
+use std::{collections::BTreeMap, fs, path::Path, process::Command, sync::Mutex};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+use watertight::{
+    run::MUTANTS as PROGRAM,
+    selftest::{MUTANTS, doubles::DOUBLES},
+};
+
+use crate::{
+    place::{self, Who},
+    runs, trial,
+};
+
+pub fn trials(who: Who) -> Vec<Trial> {
+    let here = MUTANTS.iter().filter(|mutant| who == Who::Root || !mutant.roots_only);
+    let mut trials: Vec<Trial> = here
+        .map(|mutant| {
+            let name = format!("mutants::{}", mutant.slug);
+            trial(who, name, move || row(who, "mutants", "slug", mutant.slug, |row| row["status"] == "killed"))
+        })
+        .collect();
+    trials.extend(DOUBLES.iter().map(|(name, ..)| {
+        let right = move || row(who, "doubles", "name", name, |row| row["right"] == true);
+        trial(who, format!("doubles::{name}_is_no_sandbox"), right)
+    }));
+    trials.push(trial(who, "mutants::the_selftest_leaves_nothing_on_the_machine".into(), move || leaves_nothing(who)));
+    trials
+}
+
+/// What a selftest said, and what it left on the machine.
+struct Said {
+    matrix: Value,
+    left: Vec<String>,
+}
+
+fn with<T>(who: Who, look: impl FnOnce(&Said) -> Result<T, Failed>) -> Result<T, Failed> {
+    static SAID: Mutex<BTreeMap<Who, Result<Said, String>>> = Mutex::new(BTreeMap::new());
+    let mut said = SAID.lock().expect("no trial panics with it");
+    match said.entry(who).or_insert_with(|| make(who)) {
+        Ok(said) => look(said),
+        Err(error) => Err(error.as_str().into()),
+    }
+}
+
+fn make(who: Who) -> Result<Said, String> {
+    let (directory, outputs) = (place::directory(), place::directory());
+    let program = place::program_of_its_own();
+    let mutants = program.with_file_name(PROGRAM);
+    copy(&mutants)?;
+    let mut command = who.command(&program, &directory);
+    command.args(["selftest", "--quiet", "--json"]);
+    let before = crate::machine::Machine::look();
+    let ended = runs::to_the_end(command, &outputs)?;
+    let left = before.left_by(ended.pid, &program, &directory);
+    let matrix = serde_json::from_str(&ended.stdout)
+        .map_err(|error| format!("`selftest` gave no matrix: {error}: {}: {}", ended.exit, ended.stderr))?;
+    Ok(Said { matrix, left })
+}
+
+/// The program of the mutants lies beside that of the suite, wherever Cargo builds.
+fn copy(to: &Path) -> Result<(), String> {
+    let built = Path::new(env!("CARGO_BIN_EXE_watertight")).with_file_name(PROGRAM);
+    let copied = Command::new("cp").arg(&built).arg(to).status();
+    if !copied.is_ok_and(|status| status.success()) {
+        return Err(format!("{} is not there: test the whole workspace, or build {PROGRAM}", built.display()));
+    }
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(to, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())
+}
+
+fn row(who: Who, list: &str, key: &str, name: &str, right: fn(&Value) -> bool) -> Result<(), Failed> {
+    with(who, |said| {
+        let rows = said.matrix[list].as_array().ok_or("the matrix has no such list")?;
+        let row = rows.iter().find(|row| row[key] == name).ok_or("the matrix does not have it")?;
+        if right(row) { Ok(()) } else { Err(format!("{row:#}").into()) }
+    })
+}
+
+fn leaves_nothing(who: Who) -> Result<(), Failed> {
+    with(who, |said| if said.left.is_empty() { Ok(()) } else { Err(said.left.join("\n").into()) })
+}
