@@ -73,17 +73,18 @@ fn kept<G: RelayGuards>(headers: &HeaderMap, drops: impl Fn(&HeaderName) -> bool
     let nominated = if G::drops_nominated() { nominated(headers) } else { Vec::new() };
     let mut kept = HeaderMap::with_capacity(headers.len() + 2);
     for (name, value) in headers {
-        if !drops(name) && !nominated.iter().any(|nominated| nominated == name.as_str()) {
+        if !drops(name) && !nominated.iter().any(|nominated| nominated == name.as_str().as_bytes()) {
             kept.append(name, value.clone());
         }
     }
     kept
 }
 
-/// The names in `Connection`, in lower case.
-fn nominated(headers: &HeaderMap) -> Vec<String> {
-    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase()).collect()
+/// The names in `Connection`, in lower case. As bytes: one that is no ASCII must not hide the names beside it.
+fn nominated(headers: &HeaderMap) -> Vec<Vec<u8>> {
+    let values = headers.get_all(CONNECTION).iter();
+    let names = values.flat_map(|value| value.as_bytes().split(|&byte| byte == b','));
+    names.map(|name| name.trim_ascii().to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]
@@ -188,6 +189,14 @@ mod tests {
         assert_eq!(names(&kept), ["accept"]);
         assert_eq!(kept.get_all("accept").iter().count(), 2);
         assert_eq!(names(&response::<AllUp>(Kind::Instance, &headers)), ["accept"]);
+    }
+
+    #[test]
+    fn what_is_no_ascii_in_connection_hides_no_name_beside_it() {
+        let mut headers = map(&[("x-one", "1"), ("accept", "a")]);
+        headers.append(CONNECTION, hyper::header::HeaderValue::from_bytes(b"x-one, \xe9").expect("value"));
+        assert_eq!(names(&request::<AllUp>(Kind::Provider, &headers)), ["accept"]);
+        assert_eq!(names(&response::<AllUp>(Kind::Provider, &headers)), ["accept"]);
     }
 
     #[test]
