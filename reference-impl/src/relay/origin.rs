@@ -179,7 +179,10 @@ fn is_plain_segment(segment: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::relay::arbitrary::{config, text_of};
 
     #[test]
     fn a_bare_origin_is_accepted_with_and_without_slash_and_port() {
@@ -249,5 +252,53 @@ mod tests {
         assert_eq!(BaseUrl::parse("https://u:p@h/v1"), Err(OriginError::Credentials));
         assert_eq!(BaseUrl::parse("https://h/v1?x"), Err(OriginError::Query));
         assert_eq!(BaseUrl::parse("https://h/v1#x"), Err(OriginError::Fragment));
+    }
+
+    fn url() -> impl Strategy<Value = String> {
+        let rest = text_of(&[
+            "h",
+            "API.example",
+            ".",
+            "..",
+            "127.0.0.1",
+            "[::1]",
+            "[",
+            ":",
+            "80",
+            "0",
+            "/",
+            "/v1",
+            "@",
+            "?",
+            "#",
+            "%",
+        ]);
+        (prop::sample::select(vec!["http://", "HTTPS://", "ftp://", ""]), rest)
+            .prop_map(|(scheme, rest)| scheme.to_owned() + &rest)
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn an_origin_that_is_accepted_is_written_as_one_that_reads_the_same(url in url()) {
+            if let Ok(origin) = Origin::parse(&url) {
+                prop_assert_eq!(Origin::parse(&origin.to_string()), Ok(origin.clone()));
+                prop_assert!(origin.port() != 0 && !origin.host().bytes().any(|byte| byte.is_ascii_uppercase()));
+                let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
+                prop_assert!(!origin.host().is_empty() && origin.host().bytes().all(plain));
+            }
+        }
+
+        #[test]
+        fn a_base_url_that_is_accepted_is_an_origin_and_a_plain_path(url in url()) {
+            if let Ok(base) = BaseUrl::parse(&url) {
+                let written = format!("{}{}", base.origin(), base.path());
+                prop_assert_eq!(BaseUrl::parse(&written), Ok(base.clone()));
+                prop_assert_eq!(Origin::parse(&base.origin().to_string()), Ok(base.origin().clone()));
+                prop_assert!(base.path().is_empty() || base.path().starts_with('/') && !base.path().ends_with('/'));
+                prop_assert!(!base.path().contains(['?', '#', '%', '@', '\\', ' ']) && !base.path().contains("//"));
+            }
+        }
     }
 }
