@@ -316,6 +316,13 @@ mod tests {
     }
 
     #[test]
+    fn no_length_is_one_that_hyper_keeps_for_itself() {
+        let most = u64::MAX / 2 - 1;
+        assert_eq!(decimal(most.to_string().as_bytes()), Some(most));
+        assert_eq!(decimal((most + 1).to_string().as_bytes()), None);
+    }
+
+    #[test]
     fn what_is_no_http_is_refused_before_any_line_ends() {
         assert_eq!(parsed("\x05\x01\0"), Parsed::Refused(Fault::Control), "SOCKS");
         assert_eq!(parsed("\x16\x03\x01\x02\0\x01"), Parsed::Refused(Fault::Control), "TLS");

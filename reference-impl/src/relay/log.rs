@@ -98,6 +98,7 @@ impl Bucket {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use super::*;
@@ -111,6 +112,20 @@ mod tests {
         assert_eq!(request::<AllUp>("GET", "/a#secret"), "GET /a");
         assert_eq!(request::<AllUp>("G\n", "/\x1b[2J\\\r\u{e9}"), r"G\x0a /\x1b[2J\\\x0d\xc3\xa9");
         assert_eq!(printable(&"x".repeat(5000)).len(), MAX_TEXT + 3);
+    }
+
+    #[test]
+    fn a_line_says_how_many_were_left_out_before_it() {
+        let lines = Arc::new(Mutex::new(vec![]));
+        let sink = lines.clone();
+        let log = Log::new(move |line| sink.lock().expect("no panic").push(line.to_owned()));
+        log.line::<AllUp>("first");
+        *log.bucket.lock().expect("no panic") = Bucket { tokens: 0.0, filled: Instant::now(), left_out: 0 };
+        log.line::<AllUp>("left out");
+        log.bucket.lock().expect("no panic").tokens = 1.0;
+        log.line::<AllUp>("last");
+        assert_eq!(*lines.lock().expect("no panic"), ["first", "last (1 lines before it were left out)"]);
+        assert_eq!(format!("{log:?}"), "Log");
     }
 
     #[test]

@@ -242,6 +242,13 @@ mod tests {
     }
 
     #[test]
+    fn a_host_has_at_most_253_characters() {
+        let url = |len: usize| format!("http://{}", "h".repeat(len));
+        assert!(Origin::parse(&url(253)).is_ok());
+        assert_eq!(Origin::parse(&url(254)), Err(OriginError::HostForm));
+    }
+
+    #[test]
     fn a_base_url_may_have_a_plain_path_and_nothing_else() {
         for (url, path) in [("https://h/v1", "/v1"), ("https://h/v1/", "/v1"), ("https://h", ""), ("https://h/", "")] {
             assert_eq!(BaseUrl::parse(url).expect(url).path(), path);

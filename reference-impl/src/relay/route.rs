@@ -166,6 +166,11 @@ mod tests {
     }
 
     #[test]
+    fn each_relay_has_its_own_name() {
+        assert_eq!((Kind::Provider.name(), Kind::Instance.name()), ("provider", "instance"));
+    }
+
+    #[test]
     fn every_refusal_has_the_status_that_the_design_gives_it() {
         for (refusal, status, ends) in [
             (Refusal::Bearer, 401, false),
