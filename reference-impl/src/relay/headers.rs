@@ -213,6 +213,8 @@ mod tests {
         assert!(!is_framed_once(&map(&[("transfer-encoding", "chunked"), ("transfer-encoding", "chunked")])));
     }
 
+    type Drops = fn(Kind, &str) -> bool;
+
     const ORDINARY: [&str; 5] = ["accept", "content-type", "x-one", "x-two", "user-agent"];
 
     fn name() -> impl Strategy<Value = String> {
@@ -253,7 +255,7 @@ mod tests {
             headers in headers(),
             kind in select(vec![Kind::Provider, Kind::Instance]),
         ) {
-            let both: [(HeaderMap, fn(Kind, &str) -> bool); 2] = [
+            let both: [(HeaderMap, Drops); 2] = [
                 (request::<AllUp>(kind, &headers), drops_from_request),
                 (response::<AllUp>(kind, &headers), drops_from_response),
             ];
