@@ -336,6 +336,7 @@ mod tests {
         let sized = |len: usize| format!("GET / HTTP/1.1\r\nHost: h\r\nA: {}\r\n\r\n", "x".repeat(len - 32));
         assert!(matches!(parse::<AllUp>(sized(100).as_bytes(), &limits), Parsed::Complete(_, 100)));
         assert_eq!(parse::<AllUp>(sized(101).as_bytes(), &limits), Parsed::Refused(Fault::TooLarge));
+        assert_eq!(parse::<AllUp>(&[b'x'; 100], &limits), Parsed::Incomplete);
         assert_eq!(parse::<AllUp>(&[b'x'; 101], &limits), Parsed::Refused(Fault::TooLarge));
         let lines = |count| format!("GET / HTTP/1.1\r\nHost: h\r\n{}\r\n", "A:\r\n".repeat(count));
         assert!(matches!(parse::<AllUp>(lines(2).as_bytes(), &limits), Parsed::Complete(..)));

@@ -114,17 +114,30 @@ mod tests {
         assert_eq!(printable(&"x".repeat(5000)).len(), MAX_TEXT + 3);
     }
 
+    /// The limit on lines is down.
+    struct Unlimited;
+
+    impl RelayGuards for Unlimited {
+        fn limits_log() -> bool {
+            false
+        }
+    }
+
     #[test]
-    fn a_line_says_how_many_were_left_out_before_it() {
+    fn a_line_says_how_many_were_left_out_before_it_and_none_is_where_the_limit_is_down() {
         let lines = Arc::new(Mutex::new(vec![]));
         let sink = lines.clone();
         let log = Log::new(move |line| sink.lock().expect("no panic").push(line.to_owned()));
+        let tokens = |tokens| log.bucket.lock().expect("no panic").tokens = tokens;
         log.line::<AllUp>("first");
-        *log.bucket.lock().expect("no panic") = Bucket { tokens: 0.0, filled: Instant::now(), left_out: 0 };
+        // Far below what comes back while the test runs.
+        tokens(-1e9);
         log.line::<AllUp>("left out");
-        log.bucket.lock().expect("no panic").tokens = 1.0;
+        log.line::<Unlimited>("unlimited");
+        tokens(1.0);
         log.line::<AllUp>("last");
-        assert_eq!(*lines.lock().expect("no panic"), ["first", "last (1 lines before it were left out)"]);
+        let shown = lines.lock().expect("no panic").clone();
+        assert_eq!(shown, ["first", "unlimited", "last (2 lines before it were left out)"]);
         assert_eq!(format!("{log:?}"), "Log");
     }
 

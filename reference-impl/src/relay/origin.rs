@@ -195,6 +195,7 @@ mod tests {
             ("http://127.0.0.1:8080/", "http://127.0.0.1:8080", "127.0.0.1", 8080),
             ("http://[2001:DB8::10]:81", "http://[2001:db8::10]:81", "2001:db8::10", 81),
             ("http://[::1]", "http://[::1]", "::1", 80),
+            ("http://my-host_1.test", "http://my-host_1.test", "my-host_1.test", 80),
         ] {
             let origin = Origin::parse(url).expect(url);
             assert_eq!((origin.to_string().as_str(), origin.host(), origin.port()), (shown, host, port));
