@@ -145,3 +145,48 @@ fn only_what_does_not_hold_is_recorded() {
     );
     assert!(missing.is_empty() && notes.is_empty() && !looked_outside);
 }
+
+#[test]
+fn a_note_is_kept_and_judges_nothing() {
+    let evidence = Evidence::default();
+    let mut case = Case::new("x::y", &evidence);
+    case.note("worth telling");
+    assert_eq!(case.ruling, Ruling { notes: vec!["worth telling".into()], ..Ruling::default() });
+}
+
+#[test]
+fn a_session_is_read_as_it_was_had_and_is_empty_where_there_was_none() {
+    let call = McpCall { tool: "query".into(), is_error: true, text: "no".into() };
+    let facts = Facts::Mcp { tools: vec!["query".into()], calls: vec![call.clone()] };
+    let mut had = evidence(Some(Outcome::Found { facts }), vec![]);
+    let record = had.launches[0].attempts.get_mut("x::y/one").expect("recorded");
+    record.attempt = Attempt::Mcp { instance: "/run/instance.sock".into() };
+    assert_eq!(Case::new("x::y", &had).mcp("one"), (vec!["query".into()], vec![call]));
+    let none = evidence(Some(Outcome::TimedOut { step: "read".into() }), vec![]);
+    let mut case = Case::new("x::y", &none);
+    assert_eq!(case.mcp("one"), (vec![], vec![]));
+    assert_eq!(case.ruling.faults.len(), 1);
+}
+
+#[test]
+fn the_launch_of_an_attempt_is_the_one_that_made_it() {
+    let mut evidence = evidence(Some(exchanged()), vec![]);
+    let mut first = evidence.launches[0].clone();
+    first.attempts.clear();
+    first.id = "first".into();
+    evidence.launches.insert(0, first);
+    let mut case = Case::new("x::y", &evidence);
+    assert_eq!(case.launch_of("one").map(|launch| launch.id.as_str()), Some("target"));
+    assert!(case.ruling.missing.is_empty());
+    assert!(case.launch_of("other").is_none());
+    assert_eq!(case.ruling.missing, ["x::y/other was made in no launch of the target"]);
+    assert_eq!(case.launch_named("first").map(|launch| launch.id.as_str()), Some("first"));
+}
+
+#[test]
+fn the_routes_are_those_that_are_not_declared_absent() {
+    let mut evidence = Evidence::default();
+    assert_eq!(Case::new("x::y", &evidence).routes(), Capability::ROUTES);
+    evidence.absent.insert("provider".into(), "it has none".into());
+    assert_eq!(Case::new("x::y", &evidence).routes(), [Capability::Instance]);
+}

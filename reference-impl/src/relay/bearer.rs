@@ -58,7 +58,10 @@ pub fn equal_in_constant_time(given: &[u8], expected: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::relay::arbitrary::config;
 
     #[test]
     fn a_bearer_is_43_characters_of_base64url_and_differs_every_time() {
@@ -71,7 +74,7 @@ mod tests {
     #[test]
     fn a_bearer_is_not_in_its_debug_text() {
         let bearer = Bearer::generate().expect("random");
-        assert!(!format!("{bearer:?}").contains(bearer.expose()));
+        assert_eq!(format!("{bearer:?}"), "Bearer(hidden)");
     }
 
     #[test]
@@ -89,5 +92,31 @@ mod tests {
         assert!(!equal_in_constant_time(b"Bearer abcd", expected));
         assert!(!equal_in_constant_time(b" Bearer abc", expected));
         assert!(!equal_in_constant_time(b"", expected));
+    }
+
+    #[test]
+    fn the_header_is_the_scheme_and_the_token() {
+        let bearer = Bearer::generate().expect("random");
+        assert_eq!(bearer.header().as_slice(), format!("Bearer {}", bearer.expose()).as_bytes());
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn two_values_are_equal_where_their_bytes_are_and_nowhere_else(
+            one: Vec<u8>,
+            other: Vec<u8>,
+            at: prop::sample::Index,
+            change in 1u8..,
+        ) {
+            prop_assert!(equal_in_constant_time(&one, &one.clone()));
+            prop_assert_eq!(equal_in_constant_time(&one, &other), one == other);
+            let mut near = one.clone();
+            if let Some(byte) = near.get_mut(at.index(one.len().max(1))) {
+                *byte ^= change;
+                prop_assert!(!equal_in_constant_time(&near, &one));
+            }
+        }
     }
 }

@@ -88,7 +88,10 @@ impl Chunks {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
+    use crate::relay::arbitrary::{bytes_of, config};
 
     fn follow(body: &[u8]) -> Result<(usize, bool), Malformed> {
         let mut chunks = Chunks::new(20);
@@ -148,6 +151,46 @@ mod tests {
             "0\r\nx: 12345678901234567890\r\n\r\n",
         ] {
             assert_eq!(follow(body.as_bytes()), Err(Malformed), "{body:?}");
+        }
+    }
+
+    /// What becomes of these bytes where they come in pieces of these lengths, and then the rest at once.
+    fn in_pieces(mut bytes: &[u8], lengths: &[usize]) -> Result<(usize, bool), Malformed> {
+        let mut chunks = Chunks::new(20);
+        let mut used = 0;
+        for length in lengths.iter().copied().chain([bytes.len()]) {
+            let (piece, rest) = bytes.split_at(length.min(bytes.len()));
+            used += chunks.follow(piece)?;
+            bytes = rest;
+        }
+        Ok((used, chunks.is_done()))
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn how_the_bytes_are_cut_does_not_matter(
+            bytes in bytes_of(&["0", "1", "5", "A", "\r\n", "\r\n0\r\n\r\n", "hello", ";a=b", "X: y", "\n", "\r", " "]),
+            lengths in vec(0..9usize, 0..9),
+        ) {
+            let whole = follow(&bytes);
+            prop_assert_eq!(in_pieces(&bytes, &lengths), whole);
+            if let Ok((used, done)) = whole {
+                prop_assert!(done || used == bytes.len(), "only what is behind the end is left");
+            }
+        }
+
+        #[test]
+        fn a_body_that_is_written_well_ends_where_it_ends(
+            data in vec(vec(any::<u8>(), 1..300), 0..4),
+            lengths in vec(0..99usize, 0..9),
+            behind: Vec<u8>,
+        ) {
+            let chunk = |data: &Vec<u8>| [format!("{:X}\r\n", data.len()).as_bytes(), data, b"\r\n"].concat();
+            let body = [data.iter().map(chunk).collect::<Vec<_>>().concat(), b"0\r\n\r\n".to_vec()].concat();
+            prop_assert_eq!(in_pieces(&[body.clone(), behind].concat(), &lengths), Ok((body.len(), true)));
+            prop_assert_eq!(follow(&body[..body.len() - 1]), Ok((body.len() - 1, false)));
         }
     }
 }

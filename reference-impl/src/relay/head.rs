@@ -189,8 +189,11 @@ fn decimal(value: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*, sample::select};
+
     use super::*;
     use crate::guards::AllUp;
+    use crate::relay::arbitrary::{any_case, bytes_of, config};
 
     fn parsed(text: &str) -> Parsed {
         parse::<AllUp>(text.as_bytes(), &Limits::default())
@@ -313,6 +316,13 @@ mod tests {
     }
 
     #[test]
+    fn no_length_is_one_that_hyper_keeps_for_itself() {
+        let most = u64::MAX / 2 - 1;
+        assert_eq!(decimal(most.to_string().as_bytes()), Some(most));
+        assert_eq!(decimal((most + 1).to_string().as_bytes()), None);
+    }
+
+    #[test]
     fn what_is_no_http_is_refused_before_any_line_ends() {
         assert_eq!(parsed("\x05\x01\0"), Parsed::Refused(Fault::Control), "SOCKS");
         assert_eq!(parsed("\x16\x03\x01\x02\0\x01"), Parsed::Refused(Fault::Control), "TLS");
@@ -326,9 +336,117 @@ mod tests {
         let sized = |len: usize| format!("GET / HTTP/1.1\r\nHost: h\r\nA: {}\r\n\r\n", "x".repeat(len - 32));
         assert!(matches!(parse::<AllUp>(sized(100).as_bytes(), &limits), Parsed::Complete(_, 100)));
         assert_eq!(parse::<AllUp>(sized(101).as_bytes(), &limits), Parsed::Refused(Fault::TooLarge));
+        assert_eq!(parse::<AllUp>(&[b'x'; 100], &limits), Parsed::Incomplete);
         assert_eq!(parse::<AllUp>(&[b'x'; 101], &limits), Parsed::Refused(Fault::TooLarge));
         let lines = |count| format!("GET / HTTP/1.1\r\nHost: h\r\n{}\r\n", "A:\r\n".repeat(count));
         assert!(matches!(parse::<AllUp>(lines(2).as_bytes(), &limits), Parsed::Complete(..)));
         assert_eq!(parse::<AllUp>(lines(3).as_bytes(), &limits), Parsed::Refused(Fault::TooLarge));
+    }
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        let parts = bytes_of(&[
+            "GET / HTTP/1.1\r\n",
+            "POST",
+            " ",
+            "\r\n",
+            "\n",
+            "\r",
+            "Host: h\r\n",
+            "host",
+            ": ",
+            "Content-Length: 5\r\n",
+            "Transfer-Encoding: chunked\r\n",
+            "Expect: x\r\n",
+            "a:b\r\n",
+            "HTTP/1.1",
+            "\t",
+            "\0",
+        ]);
+        let start = select(vec!["", "GET / HTTP/1.1\r\nHost: h\r\n"]);
+        (start, parts, select(vec!["", "\r\n"]))
+            .prop_map(|(start, parts, end)| [start.as_bytes(), &parts, end.as_bytes()].concat())
+    }
+
+    fn judged(bytes: &[u8]) -> Parsed {
+        parse::<AllUp>(bytes, &Limits { head_bytes: 150, headers: 5, ..Limits::default() })
+    }
+
+    /// A head that is written well, and what is to be read of it.
+    fn good() -> impl Strategy<Value = (String, Head)> {
+        let length = (any_case("content-length"), 0..u64::MAX / 2);
+        let length = length.prop_map(|(name, length)| (format!("{name}: {length}\r\n"), Framing::Length(length)));
+        let chunked = (any_case("transfer-encoding"), any_case("chunked"));
+        let chunked = chunked.prop_map(|(name, value)| (format!("{name}:\t{value} \r\n"), Framing::Chunked));
+        let framing = prop_oneof![Just((String::new(), Framing::Length(0))), length, chunked];
+        let other = ("[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,8}", "[ -~\t]{0,8}")
+            .prop_map(|(name, value)| format!("x-{name}:{value}\r\n"));
+        (("[A-Z]{1,6}", "/[!-~]{0,12}"), any_case("host"), framing, vec(other, 0..3)).prop_filter_map(
+            "CONNECT",
+            |((method, target), host, (line, framing), others)| {
+                let text = format!("{method} {target} HTTP/1.1\r\n{}{host}: h:80\r\n{line}\r\n", others.concat());
+                (method != "CONNECT").then_some((text, Head { method, target, framing }))
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn what_is_accepted_is_lines_that_end_in_crlf_and_written_anew_reads_the_same(bytes in bytes()) {
+            if let Parsed::Complete(head, len) = judged(&bytes) {
+                let text = bytes[..len].strip_suffix(b"\r\n\r\n").expect("a head ends with an empty line");
+                let lines: Vec<_> = text.split(|&byte| byte == b'\n').collect();
+                for (number, line) in lines.iter().enumerate() {
+                    let line = if number + 1 < lines.len() { line.strip_suffix(b"\r").expect("CRLF") } else { line };
+                    prop_assert!(!line.iter().any(|&byte| byte == b'\r' || is_control(byte)));
+                    prop_assert!(number == 0 || !line.starts_with(b" ") && line.contains(&b':'));
+                }
+                let framing = match head.framing {
+                    Framing::Length(length) => format!("Content-Length: {length}"),
+                    Framing::Chunked => "Transfer-Encoding: chunked".into(),
+                };
+                let anew = format!("{} {} HTTP/1.1\r\nHost: h\r\n{framing}\r\n\r\n", head.method, head.target);
+                prop_assert_eq!(judged(anew.as_bytes()), Parsed::Complete(head, anew.len()));
+            }
+        }
+
+        #[test]
+        fn a_verdict_stands_whatever_comes_after_it(bytes in bytes(), cut: prop::sample::Index, more in bytes()) {
+            let early = judged(&bytes[..cut.index(bytes.len() + 1)]);
+            for later in [judged(&bytes), judged(&[bytes, more].concat())] {
+                match &early {
+                    Parsed::Incomplete => {}
+                    Parsed::Complete(..) => prop_assert_eq!(&later, &early),
+                    Parsed::Refused(_) => prop_assert!(matches!(later, Parsed::Refused(_)), "{:?}", later),
+                }
+            }
+        }
+
+        #[test]
+        fn a_head_that_is_written_well_is_read_as_it_is((text, head) in good(), behind: Vec<u8>, cut: prop::sample::Index) {
+            let sent = [text.as_bytes(), &behind].concat();
+            prop_assert_eq!(parse::<AllUp>(&sent, &Limits::default()), Parsed::Complete(head, text.len()));
+            prop_assert_eq!(parsed(&text[..cut.index(text.len())]), Parsed::Incomplete);
+        }
+
+        #[test]
+        fn one_ambiguous_line_anywhere_is_enough_to_refuse_a_good_head(
+            (text, head) in good(),
+            at: prop::sample::Index,
+            line in select(vec!["Host: h", "Content-Length: x", "Transfer-Encoding: gzip", "A b: c", "A", " a: b", "Expect: x"]),
+        ) {
+            let mut lines: Vec<&str> = text.split_inclusive("\r\n").collect();
+            let line = format!("{line}\r\n");
+            lines.insert(1 + at.index(lines.len() - 1), &line);
+            prop_assert!(matches!(parsed(&lines.concat()), Parsed::Refused(_)), "{:?}", head);
+        }
+
+        #[test]
+        fn a_number_is_its_digits_and_nothing_else(number: u64, text in "[0-9+ .x-]{0,20}") {
+            prop_assert_eq!(decimal(number.to_string().as_bytes()), Some(number).filter(|&number| number < u64::MAX / 2));
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            prop_assert!(digits || decimal(text.as_bytes()).is_none());
+        }
     }
 }

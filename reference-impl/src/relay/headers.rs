@@ -73,23 +73,27 @@ fn kept<G: RelayGuards>(headers: &HeaderMap, drops: impl Fn(&HeaderName) -> bool
     let nominated = if G::drops_nominated() { nominated(headers) } else { Vec::new() };
     let mut kept = HeaderMap::with_capacity(headers.len() + 2);
     for (name, value) in headers {
-        if !drops(name) && !nominated.iter().any(|nominated| nominated == name.as_str()) {
+        if !drops(name) && !nominated.iter().any(|nominated| nominated == name.as_str().as_bytes()) {
             kept.append(name, value.clone());
         }
     }
     kept
 }
 
-/// The names in `Connection`, in lower case.
-fn nominated(headers: &HeaderMap) -> Vec<String> {
-    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase()).collect()
+/// The names in `Connection`, in lower case. As bytes: one that is no ASCII must not hide the names beside it.
+fn nominated(headers: &HeaderMap) -> Vec<Vec<u8>> {
+    let values = headers.get_all(CONNECTION).iter();
+    let names = values.flat_map(|value| value.as_bytes().split(|&byte| byte == b','));
+    names.map(|name| name.trim_ascii().to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*, sample::select};
+
     use super::*;
     use crate::guards::AllUp;
+    use crate::relay::arbitrary::{any_case, config};
 
     fn map(headers: &[(&str, &str)]) -> HeaderMap {
         headers
@@ -191,6 +195,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_ascii_in_connection_hides_no_name_beside_it() {
+        let mut headers = map(&[("x-one", "1"), ("accept", "a")]);
+        headers.append(CONNECTION, hyper::header::HeaderValue::from_bytes(b"x-one, \xe9").expect("value"));
+        assert_eq!(names(&request::<AllUp>(Kind::Provider, &headers)), ["accept"]);
+        assert_eq!(names(&response::<AllUp>(Kind::Provider, &headers)), ["accept"]);
+    }
+
+    #[test]
     fn a_response_is_framed_once_or_not_relayed() {
         assert!(is_framed_once(&map(&[])));
         assert!(is_framed_once(&map(&[("content-length", "5")])));
@@ -199,5 +211,74 @@ mod tests {
         assert!(!is_framed_once(&map(&[("content-length", "5"), ("transfer-encoding", "chunked")])));
         assert!(!is_framed_once(&map(&[("transfer-encoding", "gzip, chunked")])));
         assert!(!is_framed_once(&map(&[("transfer-encoding", "chunked"), ("transfer-encoding", "chunked")])));
+    }
+
+    type Drops = fn(Kind, &str) -> bool;
+
+    const ORDINARY: [&str; 5] = ["accept", "content-type", "x-one", "x-two", "user-agent"];
+
+    fn name() -> impl Strategy<Value = String> {
+        let proxies = ["proxy-authorization", "x-forwarded-for", "content_length"];
+        let known = [&REQUEST[..], &RESPONSE, &CREDENTIALS, &ORDINARY, &proxies, &["set-cookie"]].concat();
+        select(known).prop_flat_map(any_case)
+    }
+
+    /// What a client or an upstream may send, `Connection` with names in either case and with what is no name.
+    fn headers() -> impl Strategy<Value = HeaderMap> {
+        let nominates = (vec(name(), 0..3), select(vec![", ", ",", " ,\t", ",,"]), select(vec!["", ", ", ",\u{e9}"]));
+        let nominates = nominates.prop_map(|(names, comma, end)| names.join(comma) + end);
+        let connection = ("connection".prop_flat_map(|name| any_case(&name)), nominates);
+        let other = (name(), "[a-z]{0,3}");
+        let pairs = vec(prop_oneof![1 => connection.boxed(), 3 => other.boxed()], 0..12);
+        pairs.prop_map(|pairs| {
+            let mut map = HeaderMap::new();
+            for (name, value) in pairs {
+                let name = HeaderName::from_bytes(name.as_bytes()).expect("name");
+                map.append(name, hyper::header::HeaderValue::from_bytes(value.as_bytes()).expect("value"));
+            }
+            map
+        })
+    }
+
+    /// Whether some `Connection` has this name between two commas, read as bytes.
+    fn is_nominated(headers: &HeaderMap, name: &str) -> bool {
+        let values = headers.get_all(CONNECTION).iter();
+        let mut names = values.flat_map(|value| value.as_bytes().split(|&byte| byte == b','));
+        names.any(|nominated| nominated.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn nothing_that_must_stay_behind_survives_and_all_else_does_as_it_came(
+            headers in headers(),
+            kind in select(vec![Kind::Provider, Kind::Instance]),
+        ) {
+            let both: [(HeaderMap, Drops); 2] = [
+                (request::<AllUp>(kind, &headers), drops_from_request),
+                (response::<AllUp>(kind, &headers), drops_from_response),
+            ];
+            for (kept, drops) in both {
+                for name in headers.keys() {
+                    let stays = drops(kind, name.as_str()) || is_nominated(&headers, name.as_str());
+                    let expected: Vec<_> = headers.get_all(name).iter().filter(|_| !stays).collect();
+                    prop_assert_eq!(kept.get_all(name).iter().collect::<Vec<_>>(), expected, "{}", name);
+                }
+                prop_assert!(kept.keys().all(|name| headers.contains_key(name)), "nothing is added");
+                prop_assert!(!kept.contains_key(CONNECTION) && !kept.contains_key(TRANSFER_ENCODING));
+            }
+        }
+
+        #[test]
+        fn a_name_with_a_proxys_prefix_or_an_underscore_stays_behind_whatever_its_rest(rest in "[a-z-]{0,8}") {
+            for kind in [Kind::Provider, Kind::Instance] {
+                for name in [format!("proxy-{rest}"), format!("x-forwarded-{rest}"), format!("x{rest}_{rest}")] {
+                    prop_assert!(drops_from_request(kind, &name), "{}", name);
+                }
+                let proxy = format!("proxy-{rest}");
+                prop_assert!(drops_from_response(kind, &proxy));
+            }
+        }
     }
 }

@@ -98,10 +98,13 @@ impl Bucket {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use super::*;
     use crate::guards::AllUp;
+    use crate::relay::arbitrary::config;
+    use proptest::prelude::*;
 
     #[test]
     fn a_line_shows_neither_query_nor_fragment_nor_anything_unprintable() {
@@ -109,6 +112,33 @@ mod tests {
         assert_eq!(request::<AllUp>("GET", "/a#secret"), "GET /a");
         assert_eq!(request::<AllUp>("G\n", "/\x1b[2J\\\r\u{e9}"), r"G\x0a /\x1b[2J\\\x0d\xc3\xa9");
         assert_eq!(printable(&"x".repeat(5000)).len(), MAX_TEXT + 3);
+    }
+
+    /// The limit on lines is down.
+    struct Unlimited;
+
+    impl RelayGuards for Unlimited {
+        fn limits_log() -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_line_says_how_many_were_left_out_before_it_and_none_is_where_the_limit_is_down() {
+        let lines = Arc::new(Mutex::new(vec![]));
+        let sink = lines.clone();
+        let log = Log::new(move |line| sink.lock().expect("no panic").push(line.to_owned()));
+        let tokens = |tokens| log.bucket.lock().expect("no panic").tokens = tokens;
+        log.line::<AllUp>("first");
+        // Far below what comes back while the test runs.
+        tokens(-1e9);
+        log.line::<AllUp>("left out");
+        log.line::<Unlimited>("unlimited");
+        tokens(1.0);
+        log.line::<AllUp>("last");
+        let shown = lines.lock().expect("no panic").clone();
+        assert_eq!(shown, ["first", "unlimited", "last (2 lines before it were left out)"]);
+        assert_eq!(format!("{log:?}"), "Log");
     }
 
     #[test]
@@ -119,5 +149,60 @@ mod tests {
         assert_eq!(bucket.take(start + Duration::from_millis(200)), Some(99_980));
         assert_eq!(bucket.take(start + Duration::from_millis(200)), None);
         assert_eq!((0..100).filter(|_| bucket.take(start + Duration::from_secs(3600)).is_some()).count(), 20);
+    }
+
+    /// The bytes that `printable` wrote, where it did not cut them.
+    fn read_back(shown: &str) -> Vec<u8> {
+        let mut bytes = vec![];
+        let mut rest = shown;
+        while let Some(first) = rest.chars().next() {
+            let (byte, length) = match rest.as_bytes() {
+                [b'\\', b'x', ..] => (u8::from_str_radix(&rest[2..4], 16).expect("two digits"), 4),
+                [b'\\', ..] => (b'\\', 2),
+                _ => (first as u8, 1),
+            };
+            bytes.push(byte);
+            rest = &rest[length..];
+        }
+        bytes
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn what_is_shown_is_printable_and_no_two_texts_are_shown_alike(text: String) {
+            let shown = printable(&text);
+            prop_assert!(shown.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{}", shown);
+            match shown.strip_suffix("...").filter(|shown| shown.len() >= MAX_TEXT) {
+                Some(cut) => prop_assert!(cut.len() < MAX_TEXT + 4 && text.as_bytes().starts_with(&read_back(cut))),
+                None => prop_assert_eq!(read_back(&shown), text.into_bytes()),
+            }
+        }
+
+        #[test]
+        fn no_query_and_no_fragment_is_ever_shown(path in "[a-z/]{0,9}", mark in "[?#]", secret: String) {
+            let shown = request::<AllUp>("GET", &format!("{path}{mark}{secret}"));
+            prop_assert_eq!(shown, format!("GET {path}"));
+        }
+
+        #[test]
+        fn whatever_the_times_no_more_lines_come_than_the_rate_and_each_other_is_counted(
+            waits in prop::collection::vec(0..2000u64, 0..200),
+        ) {
+            let start = Instant::now();
+            let mut bucket = Bucket::new(start);
+            let (mut now, mut shown, mut told) = (start, 0, 0);
+            for wait in &waits {
+                now += Duration::from_millis(wait / 20);
+                if let Some(left_out) = bucket.take(now) {
+                    shown += 1;
+                    told += left_out;
+                }
+            }
+            let allowed = BURST + PER_SECOND * (now - start).as_secs_f64();
+            prop_assert!(f64::from(shown) <= allowed + 0.001, "{} of {}", shown, allowed);
+            prop_assert_eq!(told + bucket.left_out + u64::from(shown as u32), waits.len() as u64);
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The two relays: outside the sandbox, one fixed origin each, the only way out. The provider relay checks a bearer and
 //! holds the real key; the instance relay adds no credential.
 
+#[cfg(test)]
+mod arbitrary;
 mod bearer;
 mod body;
 mod chunks;

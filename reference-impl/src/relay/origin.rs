@@ -179,7 +179,10 @@ fn is_plain_segment(segment: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::relay::arbitrary::{config, text_of};
 
     #[test]
     fn a_bare_origin_is_accepted_with_and_without_slash_and_port() {
@@ -192,6 +195,7 @@ mod tests {
             ("http://127.0.0.1:8080/", "http://127.0.0.1:8080", "127.0.0.1", 8080),
             ("http://[2001:DB8::10]:81", "http://[2001:db8::10]:81", "2001:db8::10", 81),
             ("http://[::1]", "http://[::1]", "::1", 80),
+            ("http://my-host_1.test", "http://my-host_1.test", "my-host_1.test", 80),
         ] {
             let origin = Origin::parse(url).expect(url);
             assert_eq!((origin.to_string().as_str(), origin.host(), origin.port()), (shown, host, port));
@@ -239,6 +243,13 @@ mod tests {
     }
 
     #[test]
+    fn a_host_has_at_most_253_characters() {
+        let url = |len: usize| format!("http://{}", "h".repeat(len));
+        assert!(Origin::parse(&url(253)).is_ok());
+        assert_eq!(Origin::parse(&url(254)), Err(OriginError::HostForm));
+    }
+
+    #[test]
     fn a_base_url_may_have_a_plain_path_and_nothing_else() {
         for (url, path) in [("https://h/v1", "/v1"), ("https://h/v1/", "/v1"), ("https://h", ""), ("https://h/", "")] {
             assert_eq!(BaseUrl::parse(url).expect(url).path(), path);
@@ -249,5 +260,53 @@ mod tests {
         assert_eq!(BaseUrl::parse("https://u:p@h/v1"), Err(OriginError::Credentials));
         assert_eq!(BaseUrl::parse("https://h/v1?x"), Err(OriginError::Query));
         assert_eq!(BaseUrl::parse("https://h/v1#x"), Err(OriginError::Fragment));
+    }
+
+    fn url() -> impl Strategy<Value = String> {
+        let rest = text_of(&[
+            "h",
+            "API.example",
+            ".",
+            "..",
+            "127.0.0.1",
+            "[::1]",
+            "[",
+            ":",
+            "80",
+            "0",
+            "/",
+            "/v1",
+            "@",
+            "?",
+            "#",
+            "%",
+        ]);
+        (prop::sample::select(vec!["http://", "HTTPS://", "ftp://", ""]), rest)
+            .prop_map(|(scheme, rest)| scheme.to_owned() + &rest)
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn an_origin_that_is_accepted_is_written_as_one_that_reads_the_same(url in url()) {
+            if let Ok(origin) = Origin::parse(&url) {
+                prop_assert_eq!(Origin::parse(&origin.to_string()), Ok(origin.clone()));
+                prop_assert!(origin.port() != 0 && !origin.host().bytes().any(|byte| byte.is_ascii_uppercase()));
+                let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
+                prop_assert!(!origin.host().is_empty() && origin.host().bytes().all(plain));
+            }
+        }
+
+        #[test]
+        fn a_base_url_that_is_accepted_is_an_origin_and_a_plain_path(url in url()) {
+            if let Ok(base) = BaseUrl::parse(&url) {
+                let written = format!("{}{}", base.origin(), base.path());
+                prop_assert_eq!(BaseUrl::parse(&written), Ok(base.clone()));
+                prop_assert_eq!(Origin::parse(&base.origin().to_string()), Ok(base.origin().clone()));
+                prop_assert!(base.path().is_empty() || base.path().starts_with('/') && !base.path().ends_with('/'));
+                prop_assert!(!base.path().contains(['?', '#', '%', '@', '\\', ' ']) && !base.path().contains("//"));
+            }
+        }
     }
 }

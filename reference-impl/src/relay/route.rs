@@ -91,7 +91,10 @@ fn one_slash(target: &str) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{prelude::*, sample::select};
+
     use super::*;
+    use crate::relay::arbitrary::{any_case, config, text_of};
 
     #[test]
     fn the_provider_has_two_routes_and_nothing_else() {
@@ -163,6 +166,11 @@ mod tests {
     }
 
     #[test]
+    fn each_relay_has_its_own_name() {
+        assert_eq!((Kind::Provider.name(), Kind::Instance.name()), ("provider", "instance"));
+    }
+
+    #[test]
     fn every_refusal_has_the_status_that_the_design_gives_it() {
         for (refusal, status, ends) in [
             (Refusal::Bearer, 401, false),
@@ -177,6 +185,44 @@ mod tests {
             (Refusal::Unjudged, 400, true),
         ] {
             assert_eq!((refusal.status().as_u16(), refusal.ends_connection()), (status, ends), "{refusal:?}");
+        }
+    }
+
+    fn method() -> impl Strategy<Value = String> {
+        prop_oneof![select(vec!["GET", "POST", "HEAD", "TRACE", "CONNECT"]).prop_flat_map(any_case), any::<String>()]
+    }
+
+    fn target() -> impl Strategy<Value = String> {
+        text_of(&["/", "/v1", "/models", "/chat/completions", "?", "#", "..", "%2F", "\\", "@evil", "http:"])
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn a_provider_request_is_accepted_where_it_is_one_of_the_two_routes_and_nowhere_else(
+            method in method(),
+            target in target(),
+            base in select(vec!["", "/v1", "/a/b.c"]),
+        ) {
+            for (method, target) in [
+                (method.as_str(), target),
+                (method.as_str(), format!("{base}/models")),
+                (method.as_str(), format!("{base}/chat/completions")),
+                ("GET", format!("{base}/models")),
+                ("POST", format!("{base}/chat/completions")),
+            ] {
+                let listed = (method == "GET" && target == format!("{base}/models"))
+                    || (method == "POST" && target == format!("{base}/chat/completions"));
+                prop_assert_eq!(provider_route(method, &target, base).is_ok(), listed, "{} {}", method, target);
+            }
+        }
+
+        #[test]
+        fn an_instance_request_is_accepted_where_it_is_a_path_and_no_trace(method in method(), target in target()) {
+            let path = target.starts_with('/') && target.chars().nth(1) != Some('/') && !target.contains('#');
+            let trace = ["trace", "track"].contains(&method.to_lowercase().as_str());
+            prop_assert_eq!(instance_route(&method, &target).is_ok(), path && !trace);
         }
     }
 }

@@ -6,7 +6,7 @@ use watertight_probe::{
 };
 use watertight_reports::{
     evidence::{AttemptRecord, Evidence, LaunchKind},
-    results::Verdict,
+    results::{Level, Verdict},
 };
 
 use super::{
@@ -63,6 +63,17 @@ fn what_is_declared_absent_and_answers_or_asks_its_origin_fails() {
         for evidence in [run(check, check.waived_by, answered), run(check, check.waived_by, asked)] {
             assert_eq!(verdict(check, check.waived_by, &evidence), Verdict::Fail, "{}", check.slug);
         }
+    }
+}
+
+#[test]
+fn an_origin_that_was_asked_fails_on_a_dead_target_too() {
+    for check in waivable().into_iter().filter(|check| check.level == Level::Must) {
+        let mut evidence = run(check, check.waived_by, |attempt| {
+            recorded(attempt, Some(denied(libc::ECONNREFUSED)), vec![sighting("provider")])
+        });
+        target(&mut evidence).done = false;
+        assert_eq!(verdict(check, check.waived_by, &evidence), Verdict::Fail, "{}", check.slug);
     }
 }
 

@@ -220,7 +220,10 @@ fn a_pass_on_silence_outside_is_inconclusive_where_the_outside_record_has_gaps()
         if gaps {
             evidence.gaps.push("the capture lost 1 frame".into());
         }
-        assert_eq!(judge(&check, &items, &evidence).0.verdict, expected, "gaps: {gaps}");
+        let result = judge(&check, &items, &evidence).0;
+        assert_eq!(result.verdict, expected, "gaps: {gaps}");
+        let told = result.reason.iter().any(|line| line.contains("silence there means nothing"));
+        assert_eq!(told, expected == Verdict::Inconclusive, "{:?}", result.reason);
     }
 }
 
@@ -274,6 +277,17 @@ fn an_attempt_of_a_rule_of_facts_is_as_required_or_not_where_the_rule_names_it()
     let expected =
         [AttemptOutcome::NotAsRequired, AttemptOutcome::Undecided, AttemptOutcome::Recorded, AttemptOutcome::NoReport];
     assert_eq!(outcomes, expected);
+}
+
+#[test]
+fn an_attempt_in_another_launch_than_the_targets_main_one_is_told_apart() {
+    fn rule(_: &mut Case<'_>) {}
+    let check = Check::facts("TEST-1", "test::one", ControlKind::Twin, no_plan, rule);
+    let mut items = [item("sure", Need::Required)];
+    items[0].also_in(LaunchKind::Second);
+    let result = judge(&check, &items, &evidence(&items, |_| true)).0;
+    let names: Vec<_> = result.observations.iter().map(|one| one.attempt.as_str()).collect();
+    assert_eq!(names, ["test::one/sure", "test::one/sure (Second)"]);
 }
 
 #[test]
