@@ -8,6 +8,7 @@ pub mod commands;
 pub mod describe;
 pub mod doctor;
 pub mod judge;
+pub mod mutation;
 pub mod outcome;
 pub mod planner;
 pub mod reach;

@@ -5,6 +5,7 @@ pub mod evidence;
 pub mod explain;
 pub mod json;
 pub mod list;
+pub mod mutants;
 mod page;
 pub mod progress;
 pub mod results;

@@ -1,53 +1,28 @@
-//! Runs mutants beside each other: each in a world of its own, all judged with the same controls.
+//! Runs the mutants of the reference and the doubles, and finds which parts of the checks they need.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::Instant,
+use std::{path::PathBuf, sync::Mutex, time::Instant};
+
+use watertight_reports::{
+    evidence::Evidence,
+    mutants::{Fate, Mutant as Row},
+    results::Verdict,
 };
-
-use watertight_reports::{evidence::Evidence, results::Verdict};
 
 use super::{
     ablation::{Ablation, Needed},
     doubles::{DOUBLES, Double},
     expected,
-    matrix::{Matrix, Row, SCHEMA, Status, Summary},
+    matrix::{Matrix, SCHEMA, Summary},
     mutants::{MUTANTS as MUTANTS_OF_ALL, Mutant},
 };
 use crate::{
     check::{Check, Rule},
-    judge, outcome,
-    planner::Layout,
-    run::{APPLIED, MUTANTS, Options, Ran, RunError, Session},
-    site::Secrets,
+    judge,
+    mutation::{self, SAMPLE},
+    outcome,
+    run::{APPLIED, MUTANTS, Options, RunError},
     target::{Target, TargetError},
 };
-
-/// Checks that are run on every mutant, so that what it breaks besides is seen: the cheap ones, of every area.
-const SAMPLE: [&str; 16] = [
-    "ROUTE-1",
-    "ROUTE-3",
-    "EGRESS-1",
-    "EGRESS-2",
-    "EGRESS-5",
-    "EGRESS-13",
-    "DNS-2",
-    "PRIV-1",
-    "PRIV-2",
-    "PRIV-7",
-    "AUTH-1",
-    "AUTH-4",
-    "ORIGIN-1",
-    "ORIGIN-4",
-    "LAUNCH-3",
-    "SOCKET-1",
-];
 
 /// A selftest that can be run.
 pub struct Selftest<'a> {
@@ -77,10 +52,8 @@ pub enum SelftestError {
 
 /// What all mutants are judged with.
 struct Ground {
-    secrets: Secrets,
+    of: mutation::Ground,
     reference: Target,
-    controls: Evidence,
-    layout: Layout,
     /// What was seen on the intact reference, where parts of checks are put out of action.
     intact: Option<Evidence>,
 }
@@ -99,25 +72,16 @@ impl Selftest<'_> {
         let ground = self.ground(ablate)?;
         let (rows, doubles, needed) = (Mutex::new(vec![]), Mutex::new(vec![]), Mutex::new(Needed::default()));
         let tasks = tasks(mutants, whole);
-        let next = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, tasks.len().max(1)) {
-                scope.spawn(|| {
-                    while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        match task {
-                            Task::Mutant(index, mutant) => {
-                                let row = self.one(mutant, &ground, &needed);
-                                progress(&row.slug, row.status.name(), row.status == Status::Killed);
-                                put(&rows, (*index, row));
-                            }
-                            Task::Double(index) => {
-                                let double = self.double(*index, &ground);
-                                progress(&double.name, if double.right { "right" } else { "wrong" }, double.right);
-                                put(&doubles, (*index, double));
-                            }
-                        }
-                    }
-                });
+        mutation::each(&tasks, self.jobs, |task| match task {
+            Task::Mutant(index, mutant) => {
+                let row = self.one(mutant, &ground, &needed);
+                progress(&row.slug, row.status.name(), row.status == Fate::Killed);
+                put(&rows, (*index, row));
+            }
+            Task::Double(index) => {
+                let double = self.double(*index, &ground);
+                progress(&double.name, if double.right { "right" } else { "wrong" }, double.right);
+                put(&doubles, (*index, double));
             }
         });
         let (mutants, doubles) = (in_order(rows), in_order(doubles));
@@ -135,30 +99,22 @@ impl Selftest<'_> {
 
     /// The controls, and the reference without a broken defence, which must pass everything.
     fn ground(&self, ablate: bool) -> Result<Ground, SelftestError> {
-        let secrets = Secrets::new().map_err(crate::site::SiteError::Random).map_err(RunError::from)?;
         let reference = Target::load("reference")?;
         let options = self.options(false);
-        let Ran { evidence: controls, layout, .. } =
-            Session::controls_alone(&reference, self.checks, &options, secrets.clone())?;
-        let intact = if ablate {
-            let secrets = secrets.apart("intact");
-            Some(Session::target_alone(&reference, self.checks, &options, secrets, &controls)?)
-        } else {
-            None
-        };
-        Ok(Ground { secrets, reference, controls, layout, intact })
+        let of = mutation::Ground::new(&reference, self.checks, &options)?;
+        let intact = ablate.then(|| of.evidence("intact", &reference, self.checks, &options)).transpose()?;
+        Ok(Ground { of, reference, intact })
     }
 
     fn double(&self, index: usize, ground: &Ground) -> Double {
         let (name, expected, rightly) = DOUBLES[index];
         let chosen = self.chosen(|check| matches!(check.rule, Rule::Denied) && name == "open");
-        let evidence = Target::load(name).map_err(SelftestError::from).and_then(|target| {
-            let secrets = ground.secrets.apart(name);
-            Ok(Session::target_alone(&target, &chosen, &self.options(false), secrets, &ground.controls)?)
-        });
+        let evidence = Target::load(name)
+            .map_err(SelftestError::from)
+            .and_then(|target| Ok(ground.of.evidence(name, &target, &chosen, &self.options(false))?));
         match evidence {
             Ok(evidence) => {
-                let items = |check| outcome::items(check, &ground.layout);
+                let items = |check| outcome::items(check, &ground.of.layout);
                 let verdicts: Vec<(&Check, Verdict)> = chosen
                     .iter()
                     .map(|check| (*check, judge::check(check, &items(check), &evidence).0.verdict))
@@ -188,21 +144,13 @@ impl Selftest<'_> {
         let began = Instant::now();
         let expected = expected::kills(mutant, self.checks, self.by_root);
         let chosen = self.chosen(|check| expected.contains(check.id));
-        let mut row = Row {
-            slug: mutant.slug.into(),
-            sentence: mutant.sentence.into(),
-            status: Status::Failed,
-            kills: vec![],
-            reasons: BTreeMap::new(),
-            expected: expected.iter().map(|id| (*id).to_owned()).collect(),
-            unclear: vec![],
-            checked: chosen.len(),
-            micros: 0,
-            error: None,
-        };
+        let expected = expected.iter().map(|id| (*id).to_owned()).collect();
+        let mut row = Row::new(mutant.slug, mutant.sentence, expected);
         match self.evidence(mutant, &chosen, ground) {
             Ok(mut evidence) => {
-                self.judge(&chosen, &evidence, ground, &mut row);
+                let mut said = evidence.launches.iter().filter_map(|launch| launch.outside.get(APPLIED));
+                let applied = said.any(|slug| *slug == row.slug);
+                ground.of.judge(&chosen, &evidence, applied, &mut row);
                 if let Some(intact) = &ground.intact {
                     let own = self.needed(&row, &mut evidence, ground, intact);
                     if let Ok(mut needed) = needed.lock() {
@@ -220,13 +168,14 @@ impl Selftest<'_> {
     fn needed(&self, row: &Row, evidence: &mut Evidence, ground: &Ground, intact: &Evidence) -> Needed {
         let mut needed = Needed::default();
         for check in self.checks.iter().filter(|check| row.kills.iter().any(|id| id == check.id)) {
-            needed.note(check, &outcome::items(check, &ground.layout), evidence, intact);
+            needed.note(check, &outcome::items(check, &ground.of.layout), evidence, intact);
         }
         needed
     }
 
     fn ablation(&self, ground: &Ground, needed: Needed) -> Ablation {
-        let checks: Vec<_> = self.checks.iter().map(|check| (*check, outcome::items(check, &ground.layout))).collect();
+        let checks: Vec<_> =
+            self.checks.iter().map(|check| (*check, outcome::items(check, &ground.of.layout))).collect();
         let Some(intact) = &ground.intact else { return Ablation::default() };
         let untestable: Vec<String> =
             checks.iter().flat_map(|(check, items)| judge::check(check, items, intact).1).collect();
@@ -245,34 +194,7 @@ impl Selftest<'_> {
         ground: &Ground,
     ) -> Result<Evidence, SelftestError> {
         let target = broken(&ground.reference, mutant);
-        let options = self.options(mutant.as_root);
-        let secrets = ground.secrets.apart(mutant.slug);
-        Ok(Session::target_alone(&target, checks, &options, secrets, &ground.controls)?)
-    }
-
-    fn judge(&self, checks: &[&'static Check], evidence: &Evidence, ground: &Ground, row: &mut Row) {
-        let applied =
-            evidence.launches.iter().any(|one| one.outside.get(APPLIED).is_some_and(|slug| *slug == row.slug));
-        for check in checks {
-            let (result, _) = judge::check(check, &outcome::items(check, &ground.layout), evidence);
-            match result.verdict {
-                Verdict::Fail => {
-                    row.kills.push(check.id.into());
-                    row.reasons.insert(check.id.into(), result.reason.first().cloned().unwrap_or_default());
-                }
-                Verdict::Pass => {}
-                verdict @ (Verdict::Inconclusive | Verdict::HarnessError | Verdict::NotApplicable) => {
-                    let why = result.reason.first().cloned().unwrap_or_default();
-                    row.unclear.push(format!("{} {verdict:?}: {why}", check.id));
-                }
-            }
-        }
-        if row.unclear.len() == checks.len() {
-            let target = evidence.launches.iter().find(|launch| launch.id == "target");
-            row.error = target.map(|launch| format!("the target did not run: {}", launch.stderr));
-        }
-        row.kills.sort();
-        row.status = Status::of(&row.kills, &row.expected, &row.unclear, applied);
+        Ok(ground.of.evidence(mutant.slug, &target, checks, &self.options(mutant.as_root))?)
     }
 }
 
@@ -332,13 +254,6 @@ mod tests {
         assert_eq!(reference.launch.argv[..2], ["{watertight}", "run"]);
         let target = broken(&reference, Mutant::named("leave-a-link").expect("a mutant"));
         assert_eq!(target.launch.argv[..5], ["{mutants}", "leave-a-link", "run", "--user", "agent"]);
-    }
-
-    #[test]
-    fn every_sampled_check_exists() {
-        for id in SAMPLE {
-            assert!(checks::all().iter().any(|check| check.id == id), "{id}");
-        }
     }
 
     #[test]

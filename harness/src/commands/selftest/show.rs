@@ -6,7 +6,9 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use crate::selftest::matrix::{Matrix, Row, Status};
+use watertight_reports::mutants::{Fate, Mutant as Row};
+
+use crate::selftest::matrix::Matrix;
 
 /// One line that is written over on a terminal; elsewhere a line for what is wrong and for every tenth.
 pub struct Progress {
@@ -88,7 +90,7 @@ pub fn text(matrix: &Matrix, verbose: bool) -> String {
     }
     let mut rows: Vec<&Row> = matrix.mutants.iter().collect();
     rows.sort_by_key(|row| row.status);
-    for row in rows.iter().filter(|row| row.status != Status::Killed) {
+    for row in rows.iter().filter(|row| row.status != Fate::Killed) {
         text.push_str(&trouble(row));
     }
     for double in &matrix.doubles {
@@ -100,7 +102,7 @@ pub fn text(matrix: &Matrix, verbose: bool) -> String {
         }
     }
     text.push('\n');
-    for row in rows.iter().filter(|row| row.status == Status::Killed) {
+    for row in rows.iter().filter(|row| row.status == Fate::Killed) {
         text.push_str(&format!("  {:38} {}\n", row.slug, by_area(&row.kills)));
         if verbose {
             text.push_str(&format!("    {} ({} checks, {} ms)\n", row.sentence, row.checked, row.micros / 1000));
@@ -111,8 +113,8 @@ pub fn text(matrix: &Matrix, verbose: bool) -> String {
 
 fn trouble(row: &Row) -> String {
     let mut text = format!("\n{} {}: {}\n", row.status.name().to_uppercase(), row.slug, row.sentence);
-    let missing: Vec<String> = row.expected.iter().filter(|id| !row.kills.contains(id)).cloned().collect();
-    let more: Vec<String> = row.kills.iter().filter(|id| !row.expected.contains(id)).cloned().collect();
+    let missing: Vec<String> = row.missed().map(str::to_owned).collect();
+    let more: Vec<String> = row.collateral().map(str::to_owned).collect();
     for (what, ids) in
         [("must fail, and did not", missing), ("failed, and must not", more), ("failed", row.kills.clone())]
     {
