@@ -1,5 +1,7 @@
 //! Manifests: how a sandbox is installed, launched and told what to run, without a word about verdicts.
 
+mod edit;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -8,6 +10,7 @@ use crate::{
     check::Capability,
     scenario::{BadInput, Prerequisite},
 };
+pub use edit::{Edit, Mutant};
 
 /// One target, as `harness/targets/NAME.toml` describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -45,6 +48,9 @@ pub struct Target {
     /// Requirements that it is known to fail, by id. Never a change of verdict: only `check --expect` looks at them.
     #[serde(default)]
     pub known_failures: BTreeMap<String, KnownFailure>,
+    /// What it is with a defence left out, by slug: `check --with-mutants` runs them.
+    #[serde(default)]
+    pub mutants: BTreeMap<String, Mutant>,
     /// A double of the suite: what kind of liar or look-alike.
     #[serde(default)]
     pub double: bool,
@@ -89,20 +95,6 @@ pub struct LaunchArgv {
     pub no_instance: Vec<String>,
 }
 
-/// A change of the launch's words.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edit {
-    /// Consecutive words to take out.
-    #[serde(default)]
-    pub remove: Vec<String>,
-    /// Words to put in, where the removed ones were or else before `before`.
-    #[serde(default)]
-    pub add: Vec<String>,
-    #[serde(default)]
-    pub before: Option<String>,
-}
-
 /// What the placeholders of a launch stand for. `{probe}` and `{instance}` stand for several words and stand alone;
 /// `{name}` of `values` may stand inside a word.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +117,8 @@ pub enum TargetError {
     Placeholder { name: String, word: String },
     #[error("manifest {name}: known failure {requirement}: {problem}")]
     KnownFailure { name: String, requirement: String, problem: &'static str },
+    #[error("manifest {name}: mutant {slug}: {problem}")]
+    Mutant { name: String, slug: String, problem: String },
     #[error("manifest {name}: the words {words:?} do not stand in its argv")]
     Edit { name: String, words: Vec<String> },
 }
@@ -168,6 +162,9 @@ impl Target {
                 problem,
             })?;
         }
+        for (slug, mutant) in &target.mutants {
+            target.mutated(slug, mutant)?;
+        }
         Ok(target)
     }
 
@@ -179,18 +176,17 @@ impl Target {
     /// The same after an edit.
     pub fn edited_argv(&self, edit: &Edit, words: &Words) -> Result<Vec<String>, TargetError> {
         let mut argv = self.launch.argv.clone();
-        let missing = |words: &[String]| TargetError::Edit { name: self.name.clone(), words: words.to_vec() };
-        let at = if edit.remove.is_empty() {
-            let before = edit.before.clone().unwrap_or_default();
-            argv.iter().position(|word| *word == before).ok_or_else(|| missing(&[before]))?
-        } else {
-            let at = argv.windows(edit.remove.len()).position(|window| window == edit.remove);
-            let at = at.ok_or_else(|| missing(&edit.remove))?;
-            argv.drain(at..at + edit.remove.len());
-            at
-        };
-        argv.splice(at..at, edit.add.iter().cloned());
+        edit.apply(&mut argv).map_err(|words| TargetError::Edit { name: self.name.clone(), words })?;
         self.expand(&argv, words)
+    }
+
+    /// The target with this mutant's edits.
+    pub fn mutated(&self, slug: &str, mutant: &Mutant) -> Result<Self, TargetError> {
+        let refused = |problem| TargetError::Mutant { name: self.name.clone(), slug: slug.to_owned(), problem };
+        let mut target = self.clone();
+        target.launch.argv = mutant.apply(&self.launch.argv).map_err(refused)?;
+        target.one_at_a_time |= mutant.one_at_a_time;
+        Ok(target)
     }
 
     fn expand(&self, argv: &[String], words: &Words) -> Result<Vec<String>, TargetError> {
