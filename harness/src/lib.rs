@@ -16,6 +16,7 @@ pub mod request;
 pub mod run;
 pub mod scenario;
 pub mod selftest;
+pub mod sensitivity;
 pub mod site;
 mod sys;
 pub mod target;

@@ -18,6 +18,7 @@ use crate::{
     checks, judge,
     planner::{Allocator, Layout, Planner},
     run::{Options, Ran, RunError, Session},
+    sensitivity,
     target::Target,
 };
 
@@ -28,6 +29,10 @@ pub struct Run<'a> {
     /// Every check of the profile is among them.
     pub complete: bool,
     pub options: &'a Options,
+    /// The target's mutants are run after it.
+    pub with_mutants: bool,
+    /// The harness is the machine's root.
+    pub by_root: bool,
 }
 
 /// Why there are no results.
@@ -54,6 +59,12 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evi
         checks.push(result);
         untestable.extend(not_testable);
     }
+    let sensitivity = if run.with_mutants {
+        progress("its mutants");
+        sensitivity::of(run, &checks)
+    } else {
+        vec![]
+    };
     let results = Results {
         schema: results::SCHEMA.into(),
         spec: spec.clone(),
@@ -63,6 +74,7 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evi
         counts: Counts::of(&checks),
         untestable,
         checks,
+        sensitivity,
         environment: environment(),
         started_at,
         wall_ms: began.elapsed().as_millis() as u64,

@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
+use crate::mutants::{Fate, Mutant};
+
 /// The document's own version.
 pub const SCHEMA: &str = "watertight/results/v1";
 
@@ -23,6 +25,9 @@ pub struct Results {
     /// Attempts that this kernel and identity cannot make even without a sandbox, by id.
     pub untestable: Vec<String>,
     pub checks: Vec<CheckResult>,
+    /// What became of edits of the target that open it: whether the checks catch through its adapter what they must.
+    /// Empty where they were not run.
+    pub sensitivity: Vec<Mutant>,
     pub environment: BTreeMap<String, Fact>,
     /// RFC 3339, UTC.
     pub started_at: String,
@@ -245,15 +250,22 @@ impl Status {
 }
 
 impl Results {
-    /// The process's exit status: 0 conformant; 1 a MUST failed; 4 else, a harness error; 3 else, incomplete.
+    /// The process's exit status: 0 conformant; 1 a MUST failed; 4 else, a harness error; 3 else, incomplete, or an edit
+    /// that opens the target was not caught.
     pub fn exit_code(&self) -> u8 {
         let harness_error = self.checks.iter().any(|check| check.verdict == Verdict::HarnessError);
         match self.status {
+            Status::Conformant if self.uncaught().next().is_some() => 3,
             Status::Conformant => 0,
             Status::Nonconformant => 1,
             Status::Incomplete if harness_error => 4,
             Status::Incomplete => 3,
         }
+    }
+
+    /// Edits of the target that were not caught by exactly the checks that must. They leave its verdict as it is.
+    pub fn uncaught(&self) -> impl Iterator<Item = &Mutant> {
+        self.sensitivity.iter().filter(|mutant| mutant.status != Fate::Killed)
     }
 
     /// The whole of it in one line: `conformant (core 1.0, route sockets, 0 not applicable, 3 attempts untestable here)`.

@@ -3,7 +3,12 @@
 //! What stays is printable and has a width of its own. The rest becomes `\xNN` (bytes, ASCII controls) or `\u{…}`.
 //! A backslash stays itself, so that text which is already escaped keeps its meaning and a second pass changes nothing.
 
-use crate::results::{CheckResult, Counts, Fact, Results, Seeing, Target};
+use std::collections::BTreeMap;
+
+use crate::{
+    mutants::Mutant,
+    results::{CheckResult, Counts, Fact, Results, Seeing, Target},
+};
 
 /// Longest free text of the model, in characters: some screens, never a megabyte.
 pub const LIMIT: usize = 2_000;
@@ -44,6 +49,7 @@ pub fn results(results: &mut Results) {
         counts: Counts { pass: _, fail: _, inconclusive: _, not_applicable: _, harness_error: _, should_fail: _ },
         untestable,
         checks,
+        sensitivity,
         environment,
         started_at,
         wall_ms: _,
@@ -56,6 +62,9 @@ pub fn results(results: &mut Results) {
     all(untestable, NAME_LIMIT);
     for check in checks {
         self::check(check);
+    }
+    for mutant in sensitivity {
+        self::mutant(mutant);
     }
     *environment = std::mem::take(environment)
         .into_iter()
@@ -96,6 +105,21 @@ pub fn check(check: &mut CheckResult) {
             clean(free, LIMIT);
         }
     }
+}
+
+/// Applies [`text`] to every text of one mutant.
+fn mutant(mutant: &mut Mutant) {
+    let Mutant { slug, sentence, status: _, kills, reasons, expected, unclear, checked: _, micros: _, error } = mutant;
+    clean(slug, NAME_LIMIT);
+    clean(sentence, LIMIT);
+    all(kills, NAME_LIMIT);
+    all(expected, NAME_LIMIT);
+    all(unclear, LIMIT);
+    if let Some(error) = error {
+        clean(error, LIMIT);
+    }
+    let cleaned = |(id, why): (String, String)| (text(id, NAME_LIMIT), text(why, LIMIT));
+    *reasons = std::mem::take(reasons).into_iter().map(cleaned).collect::<BTreeMap<_, _>>();
 }
 
 fn all(texts: &mut [String], limit: usize) {

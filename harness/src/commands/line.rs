@@ -33,7 +33,7 @@ Exit status: 0 where `watertight check` can run here, 3 where something needed i
     /// Check targets against the requirements of CONFORMANCE.md.
     #[command(after_help = "Example: watertight check bubblewrap --format json > bubblewrap.json
 
-Exit status: 0 conformant; 1 a MUST failed; 2 usage; 4 else, a harness error; 3 else, incomplete or inconclusive. Of several targets the worst counts: 1, 4, 3, 0. With --expect: 0 as expected.")]
+Exit status: 0 conformant; 1 a MUST failed; 2 usage; 4 else, a harness error; 3 else, incomplete or inconclusive. Of several targets the worst counts: 1, 4, 3, 0. With --expect: 0 as expected. A mutant that is not caught by exactly its checks makes 3 of 0.")]
     Check(Check),
     /// Test the suite itself: run broken references, each of which exactly its checks must catch.
     #[command(after_help = "Example: watertight selftest --mutant 'leak-*'
@@ -94,6 +94,9 @@ pub struct Check {
     /// Repeat the launches in which a race could show.
     #[arg(long, default_value = "1", value_name = "N")]
     pub soak: NonZeroU32,
+    /// Run the mutants that the targets' manifests declare as well: does each check still see what they open?
+    #[arg(long, conflicts_with = "filter")]
+    pub with_mutants: bool,
     /// Succeed where what failed is exactly what the manifest lists as known failures.
     #[arg(long)]
     pub expect: bool,

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{VERDICTS, mixed};
-use crate::results::{AttemptOutcome, CheckResult, Fact, Results, Seeing, Target};
+use crate::{
+    mutants::{Fate, Mutant},
+    results::{AttemptOutcome, CheckResult, Fact, Results, Seeing, Target},
+};
 
 /// What a sandbox writes when it attacks the reader, the terminal, the CI service or a document format.
 pub(crate) fn hostile() -> Vec<String> {
@@ -64,6 +67,18 @@ pub(crate) fn every_text(text: &str) -> Results {
             argv: vec![text.clone()],
         },
         profile: text.clone(),
+        sensitivity: vec![Mutant {
+            slug: text.clone(),
+            sentence: text.clone(),
+            status: Fate::Failed,
+            kills: vec![text.clone()],
+            reasons: BTreeMap::from([(text.clone(), text.clone())]),
+            expected: vec![text.clone()],
+            unclear: vec![text.clone()],
+            checked: 1,
+            micros: 1,
+            error: Some(text.clone()),
+        }],
         untestable: vec![text.clone()],
         environment: BTreeMap::from([
             ("kernel".into(), Fact::Known(text.clone())),

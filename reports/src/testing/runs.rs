@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     explain::ExplainInput,
     list::Row,
+    mutants::{Fate, Mutant},
     results::{
         AttemptOutcome, CheckResult, ControlKind, Counts, Fact, Level, Results, SCHEMA, Seeing, Seen, Status, Subject,
         Target, Verdict,
@@ -149,6 +150,7 @@ pub(crate) fn green() -> Results {
         .map(String::from)
         .to_vec(),
         checks,
+        sensitivity: vec![],
         environment: BTreeMap::from([
             ("cgroup".into(), Fact::Unavailable("EACCES".into())),
             ("identity".into(), Fact::Known("uid 1000 in a user namespace".into())),
@@ -258,7 +260,30 @@ pub(crate) fn mixed() -> Results {
         check.reason = vec!["the manifest declares `instance` absent: it has no such route".into()];
     });
     change(&mut results, "EGRESS-6", |check| check.reason = vec!["v4: answered-locally".into()]);
+    results.sensitivity = edits();
     judged(results)
+}
+
+/// Edits of the target: caught, caught by too few and by too many, and not run.
+pub(crate) fn edits() -> Vec<Mutant> {
+    let edit = |slug, sentence, expected: &[&str], kills: &[&str], error: Option<&str>| {
+        let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+        let mut mutant = Mutant::new(slug, sentence, ids(expected));
+        mutant.kills = ids(kills);
+        mutant.reasons = kills.iter().map(|id| ((*id).to_owned(), format!("{slug} was seen"))).collect();
+        (mutant.checked, mutant.micros) = (17, 840_000);
+        mutant.status = mutant.judge(true);
+        if let Some(error) = error {
+            (mutant.status, mutant.error) = (Fate::Failed, Some(error.into()));
+        }
+        mutant
+    };
+    let network = ["EGRESS-1", "EGRESS-10", "EGRESS-2"];
+    vec![
+        edit("share-network", "The host's network is shared.", &network, &network, None),
+        edit("bind-run", "The host's /run is shown.", &["DNS-5", "EGRESS-12"], &["DNS-5", "ROUTE-3"], None),
+        edit("keep-pids", "The host's processes are seen.", &["TEARDOWN-1"], &[], Some("the target did not run: gone")),
+    ]
 }
 
 /// One check, for documents that are shown whole.

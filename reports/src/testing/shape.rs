@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{green, judged};
-use crate::results::{
-    AttemptOutcome, CheckResult, ControlKind, Level, Results, Seen, Status, Subject, Target, Verdict,
+use crate::{
+    mutants::{Fate, Mutant},
+    results::{AttemptOutcome, CheckResult, ControlKind, Level, Results, Seen, Status, Subject, Target, Verdict},
 };
 
 /// Documents with every value of every enum, empty and full.
@@ -38,6 +39,8 @@ pub(crate) fn every_shape() -> Vec<Results> {
             }
         }
     }
+    let fates = FATES.map(|status| Mutant { status, ..Mutant::new("x", "", vec![]) });
+    all.push(Results { sensitivity: fates.to_vec(), ..base });
     all
 }
 
@@ -58,12 +61,13 @@ const OUTCOMES: [AttemptOutcome; 10] = [
     AttemptOutcome::Recorded,
     AttemptOutcome::NoReport,
 ];
+const FATES: [Fate; 6] = [Fate::Failed, Fate::Void, Fate::Survived, Fate::Collateral, Fate::Unclear, Fate::Killed];
 const SEEN: [Seen; 2] = [Seen::TwoSided, Seen::InsideOnly];
 const CONTROLS: [ControlKind; 4] =
     [ControlKind::Unconfined, ControlKind::UnconfinedRoot, ControlKind::Twin, ControlKind::KnownPositive];
 
 /// The closed sets of the model by their name in the schema, as they are written.
-pub(crate) fn enums() -> [(&'static str, Vec<Value>); 7] {
+pub(crate) fn enums() -> [(&'static str, Vec<Value>); 8] {
     // A new variant stops these matches from compiling: it goes into its array as well.
     let verdict = |value: &Verdict| match value {
         Verdict::Pass | Verdict::Fail | Verdict::Inconclusive | Verdict::NotApplicable | Verdict::HarnessError => {
@@ -99,7 +103,11 @@ pub(crate) fn enums() -> [(&'static str, Vec<Value>); 7] {
         | AttemptOutcome::Recorded
         | AttemptOutcome::NoReport => json!(value),
     };
+    let fate = |value: &Fate| match value {
+        Fate::Failed | Fate::Void | Fate::Survived | Fate::Collateral | Fate::Unclear | Fate::Killed => json!(value),
+    };
     [
+        ("fate", FATES.iter().map(fate).collect()),
         ("outcome", OUTCOMES.iter().map(outcome).collect()),
         ("verdict", VERDICTS.iter().map(verdict).collect()),
         ("status", STATUSES.iter().map(status).collect()),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{areas, ids, trouble};
+use super::{areas, ids, sensitivity, trouble};
 use crate::{
     page::{Page, Style, Tone},
     results::{Fact, Level, Results, Status, Verdict},
@@ -15,6 +15,7 @@ pub fn render<'s>(results: &Results, sentence: impl Fn(&str) -> Option<&'s str>,
     let mut page = Page::new(style);
     page.line(words::status_tone(results.status), &results.status_line());
     page.paragraph(0, Tone::Plain, &plainly(results));
+    sensitivity::first(&mut page, results);
     page.gap();
     facts(&mut page, results);
 
@@ -22,6 +23,7 @@ pub fn render<'s>(results: &Results, sentence: impl Fn(&str) -> Option<&'s str>,
     shoulds(&mut page, results, &sentence);
     waived(&mut page, results);
     areas::write(&mut page, results);
+    sensitivity::write(&mut page, results);
     page.finish()
 }
 

@@ -3,6 +3,7 @@
 mod areas;
 mod document;
 mod ids;
+mod sensitivity;
 mod trouble;
 
 pub use crate::page::Style;

@@ -20,6 +20,21 @@ pub fn target(name: &str) -> Result<Target, Refusal> {
     })
 }
 
+/// Refuses targets that declare no mutants, where they are to be run.
+pub fn have_mutants(targets: &[Target]) -> Result<(), Refusal> {
+    let without = targets.iter().filter(|target| target.mutants.is_empty());
+    let words: Vec<_> = without
+        .map(|target| {
+            let instead = match target.name.as_str() {
+                "reference" => "those of the reference are run by `watertight selftest`",
+                _ => "`[mutants.SLUG]` in its manifest says what to edit and what must catch it",
+            };
+            format!("--with-mutants: target {} declares no mutants; {instead}", target.name)
+        })
+        .collect();
+    if words.is_empty() { Ok(()) } else { Err(Refusal::usage(words.join("\nwatertight: "))) }
+}
+
 /// The checks that the filter leaves: one by its whole id or slug, else all that contain it. Case does not matter.
 pub fn checks(filter: Option<&str>) -> Result<Vec<&'static Check>, Refusal> {
     let all = checks::all();
@@ -53,6 +68,18 @@ mod tests {
         let dns = ids("dns::").ok().unwrap_or_default();
         assert!(dns.len() > 3 && dns.iter().all(|id| id.starts_with("DNS-")), "{dns:?}");
         assert_eq!(checks(None).ok().map(|all| all.len()), Some(checks::all().len()));
+    }
+
+    #[test]
+    fn mutants_are_asked_only_of_targets_that_declare_some() {
+        let all = |names: &[&str]| names.iter().map(|name| Target::load(name).expect(name)).collect::<Vec<_>>();
+        assert!(have_mutants(&all(&["bubblewrap"])).is_ok());
+        let refusal = have_mutants(&all(&["bubblewrap", "reference", "dead"])).expect_err("refused");
+        assert_eq!(refusal.code, 2);
+        for words in ["target reference declares no mutants", "`watertight selftest`", "target dead declares"] {
+            assert!(refusal.words.contains(words), "{}", refusal.words);
+        }
+        assert!(!refusal.words.contains("bubblewrap"), "{}", refusal.words);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use watertight_reports::results::{Results, Verdict};
 use super::Refusal;
 use crate::{
     catalogue::Catalogue,
+    commands::INCOMPLETE,
     target::{KnownFailure, Target},
 };
 
@@ -50,8 +51,9 @@ pub fn surprises(results: &Results, target: &Target) -> Vec<String> {
 }
 
 /// The exit status with `--expect`: 0 means as expected; a manifest that is wrong about a green run is an error too.
-pub fn exit_code(own: u8, surprises: &[String]) -> u8 {
-    match (surprises, own) {
+pub fn exit_code(results: &Results, surprises: &[String]) -> u8 {
+    match (surprises, results.exit_code()) {
+        ([], _) if results.uncaught().next().is_some() => INCOMPLETE,
         ([], _) => 0,
         (_, 0) => 1,
         (_, own) => own,
@@ -62,7 +64,10 @@ pub fn exit_code(own: u8, surprises: &[String]) -> u8 {
 mod tests {
     use std::collections::BTreeMap;
 
-    use watertight_reports::results::{self, CheckResult, ControlKind, Counts, Level, SCHEMA, Seen, Status, Subject};
+    use watertight_reports::{
+        mutants::Mutant,
+        results::{self, CheckResult, ControlKind, Counts, Level, SCHEMA, Seen, Status, Subject},
+    };
 
     use super::*;
 
@@ -97,6 +102,7 @@ mod tests {
             counts: Counts::of(&checks),
             untestable: vec![],
             checks,
+            sensitivity: vec![],
             environment: BTreeMap::new(),
             started_at: String::new(),
             wall_ms: 0,
@@ -113,7 +119,7 @@ mod tests {
     /// Exit status with `--expect`.
     fn code(verdicts: &[(&str, Level, Verdict)], known: &[&str]) -> u8 {
         let results = results(verdicts);
-        exit_code(results.exit_code(), &surprises(&results, &knowing(known, "2999-01-01")))
+        exit_code(&results, &surprises(&results, &knowing(known, "2999-01-01")))
     }
 
     #[test]
@@ -130,6 +136,14 @@ mod tests {
         assert_eq!(code(&[("A-1", Must, Inconclusive)], &["A-1"]), 3);
         assert_eq!(code(&[("A-1", Must, HarnessError)], &["A-1"]), 4);
         assert_eq!(code(&[("A-1", Must, Fail), ("A-2", Must, Inconclusive)], &["A-1"]), 1);
+    }
+
+    #[test]
+    fn a_mutant_that_is_not_caught_is_never_as_expected() {
+        let mut results = results(&[("A-1", Level::Must, Verdict::Fail)]);
+        results.sensitivity = vec![Mutant::new("share-network", "", vec!["A-2".into()])];
+        assert_eq!(exit_code(&results, &surprises(&results, &knowing(&["A-1"], "2999-01-01"))), 3);
+        assert_eq!(exit_code(&results, &surprises(&results, &knowing(&[], "2999-01-01"))), 1);
     }
 
     #[test]

@@ -90,6 +90,8 @@ fn one(plan: &Plan, index: usize, sender: &Sender<Event>) -> Outcome {
         checks: &plan.checks,
         complete: plan.filter.is_none(),
         options: &plan.options,
+        with_mutants: plan.with_mutants,
+        by_root: plan.by_root,
     };
     let mut progress = |stage: &str| {
         let _ = sender.send(Event::Stage(index, stage.to_owned()));

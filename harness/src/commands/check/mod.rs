@@ -29,6 +29,9 @@ struct Plan {
     /// The text that checks were chosen by. A run with one is never conformant.
     filter: Option<String>,
     options: Options,
+    with_mutants: bool,
+    /// The harness is the machine's root.
+    by_root: bool,
     identity: String,
 }
 
@@ -60,6 +63,9 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     let targets = line.targets.iter().map(|name| choose::target(name)).collect::<Result<Vec<_>, _>>()?;
     let catalogue = catalogue()?;
     let chosen = choose::checks(line.filter.as_deref())?;
+    if line.with_mutants {
+        choose::have_mutants(&targets)?;
+    }
     if line.expect {
         expect::in_date(&targets, &catalogue)?;
     }
@@ -76,6 +82,8 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
         checks: chosen,
         filter: line.filter.clone(),
         options: Options { program, as_root: line.as_root, soak: line.soak.get(), beside: vec![] },
+        with_mutants: line.with_mutants,
+        by_root: matches!(identity, Identity::Root),
         identity: match identity {
             Identity::Root => "root".into(),
             Identity::User { uid } => format!("uid {uid}, in a user namespace of its own"),

@@ -131,6 +131,9 @@ impl<'a> Show<'a> {
     }
 
     fn judge(&mut self, results: &Results, target: &Target) -> u8 {
+        for mutant in results.uncaught() {
+            self.say(&format!("{}: mutant {} {}", target.name, mutant.slug, mutant.status.name()));
+        }
         if !self.line.expect {
             return results.exit_code();
         }
@@ -142,7 +145,7 @@ impl<'a> Show<'a> {
             let known = results.checks.iter().filter(|check| target.known_failures.contains_key(&check.id)).count();
             self.progress_line(&format!("{}: as expected, with {known} known failures", target.name));
         }
-        expect::exit_code(results.exit_code(), &surprises)
+        expect::exit_code(results, &surprises)
     }
 
     fn found(&self) -> impl Iterator<Item = &(Results, Evidence)> {
