@@ -181,6 +181,15 @@ fn a_filter_that_matches_nothing_is_a_usage_error() {
 }
 
 #[test]
+fn mutants_are_refused_where_none_are_declared_or_not_all_is_checked() {
+    let ended = run(&["check", "--with-mutants"]);
+    refused(&ended, 2, "target reference declares no mutants; those of the reference are run by `watertight selftest`");
+    let ended = run(&["check", "bubblewrap", "--with-mutants", "--filter", "dns"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    assert!(ended.stderr.contains("'--with-mutants' cannot be used with '--filter <TEXT>'"), "{}", ended.stderr);
+}
+
+#[test]
 fn evidence_that_cannot_be_written_stops_the_run_before_it_starts() {
     let ended = run(&["check", "--evidence", "/nonexistent/evidence.json"]);
     refused(&ended, 2, "cannot write /nonexistent/evidence.json: No such file");

@@ -66,12 +66,16 @@ pub fn of(target: &'static str, who: Who) -> Made {
 }
 
 fn make(target: &str, who: Who) -> Result<Run, String> {
-    has_programs(target)?;
+    let manifest = Target::load(target).map_err(|error| error.to_string())?;
+    has_programs(&manifest)?;
     let (directory, outputs) = (place::directory(), place::directory());
     let evidence = outputs.join("evidence.json");
     let program = place::program_of_its_own();
     let mut command = who.command(&program, &directory);
     command.args(["check", target, "--quiet", "--format", "json", "--evidence"]).arg(&evidence);
+    if !manifest.mutants.is_empty() {
+        command.arg("--with-mutants");
+    }
     let before = Machine::look();
     let ended = to_the_end(command, &outputs)?;
     let left = before.left_by(ended.pid, &program, &directory);
@@ -82,12 +86,11 @@ fn make(target: &str, who: Who) -> Result<Run, String> {
 }
 
 /// A target whose program is missing fails: it is never skipped.
-fn has_programs(target: &str) -> Result<(), String> {
-    let manifest = Target::load(target).map_err(|error| error.to_string())?;
+fn has_programs(manifest: &Target) -> Result<(), String> {
     for (program, package) in &manifest.programs {
         let places = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
         if !places.iter().any(|place| Path::new(place).join(program).exists()) {
-            return Err(format!("{target} needs the program {program}: `apt-get install {package}`"));
+            return Err(format!("{} needs the program {program}: `apt-get install {package}`", manifest.name));
         }
     }
     Ok(())

@@ -6,9 +6,11 @@ use libtest_mimic::{Failed, Trial};
 use watertight::{
     check::{Check, Rule},
     checks, site,
+    target::{Mutant, Target},
 };
 use watertight_reports::{
     evidence::LaunchKind,
+    mutants::Mutant as Row,
     results::{Status, Verdict},
 };
 
@@ -29,6 +31,7 @@ pub fn trials(who: Who) -> Vec<Trial> {
         committed::untestable(who, &run.results.untestable)
     });
     of("bubblewrap", "is_nonconformant", |_, run| has(run, Status::Nonconformant, 1));
+    of("bubblewrap", "each_of_its_mutants_is_caught_by_exactly_its_checks", every_mutant_is_caught);
     of("open", "is_nonconformant", |_, run| has(run, Status::Nonconformant, 1));
     of("open", "is_heard_by_every_canary", |_, run| every_canary_hears(run));
     of("dead", "is_never_conformant", |_, run| never_conformant(run));
@@ -116,6 +119,23 @@ fn every_canary_hears(run: &Run) -> Result<(), Failed> {
     let heard: BTreeSet<&str> = sightings.map(|sighting| sighting.fixture.as_str()).collect();
     let deaf: Vec<_> = site::CANARIES.iter().filter(|canary| !heard.contains(*canary)).collect();
     if deaf.is_empty() { Ok(()) } else { Err(format!("{deaf:?} heard nothing; {heard:?} did").into()) }
+}
+
+/// The checks bite through this adapter too: on what each edit opens, and on nothing else.
+fn every_mutant_is_caught(who: Who, run: &Run) -> Result<(), Failed> {
+    let declared = Target::load(&run.results.target.name)?.mutants;
+    let ran = &run.results.sensitivity;
+    let as_declared = |(slug, mutant): (&String, &Mutant), row: &Row| {
+        *slug == row.slug && mutant.expected(who == Who::Root) == row.expected
+    };
+    if declared.len() < 10
+        || ran.len() != declared.len()
+        || !declared.iter().zip(ran).all(|(one, row)| as_declared(one, row))
+    {
+        return Err(format!("{} of {} mutants were run: {ran:#?}", ran.len(), declared.len()).into());
+    }
+    let uncaught: Vec<_> = run.results.uncaught().collect();
+    if uncaught.is_empty() { Ok(()) } else { Err(format!("{uncaught:#?}").into()) }
 }
 
 fn leaves_nothing(run: &Run) -> Result<(), Failed> {
