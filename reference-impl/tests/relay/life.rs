@@ -120,10 +120,13 @@ pub fn truncated_answer_looks_truncated<G: RelayGuards>(kind: Kind) {
 }
 
 pub fn dead_upstream_is_502_and_sent_once<G: RelayGuards>(kind: Kind) {
-    let upstream = Upstream::start(|visit| drop(visit.request()));
-    let relay = relay::<G>(kind, &upstream.origin());
-    let answer = relay.connect().ask(relay.post("Content-Length: 5") + "hello");
-    assert_eq!((answer.status, upstream.ledger().accepted), (502, 1));
+    for with_body in [true, false] {
+        let upstream = Upstream::start(|visit| drop(visit.request()));
+        let relay = relay::<G>(kind, &upstream.origin());
+        let request = if with_body { relay.post("Content-Length: 5") + "hello" } else { relay.get() };
+        let answer = relay.connect().ask(request);
+        assert_eq!((answer.status, upstream.ledger().accepted), (502, 1), "with a body: {with_body}");
+    }
 }
 
 pub fn half_closed_client_gets_its_answer<G: RelayGuards>(kind: Kind) {
