@@ -1,5 +1,17 @@
 //! The mutants: the reference with one defence left out or done wrongly. What breaks is in `reference-impl/mutants`;
 //! which checks must catch each one is said by the checks.
+//!
+//! What breaks nothing that a check could see, and why: no mutants, so that nobody adds them again.
+//!
+//! * `Content-Length` twice or beside `Transfer-Encoding`, and other transfer codings: hyper refuses them as well.
+//! * Lenient chunk sizes: no attempt sends a malformed chunk, and hyper refuses most.
+//! * `Keep-Alive` upstream: `Connection` names it, so that it stays behind for two reasons.
+//! * The bearer beside the key upstream: the provider refuses two credentials, and everything fails.
+//! * Request bodies that are collected: nothing can be cancelled in the middle of them, which is inconclusive.
+//! * The other subsets of the capability sets: what is permitted or effective survives an exec only by way of the
+//!   ambient set, which the kernel keeps within the permitted and the inheritable one.
+//! * A uid map of several users: an ordinary user may map itself alone.
+//! * Shared IPC, UTS or cgroup namespaces, no new session, a kept session keyring: no requirement of the core profile.
 
 /// One broken reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
