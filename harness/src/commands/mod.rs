@@ -4,6 +4,7 @@ mod attempt;
 pub(crate) mod check;
 mod doctor;
 mod double;
+mod enter;
 mod explain;
 mod inside;
 mod line;

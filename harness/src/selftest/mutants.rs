@@ -64,6 +64,11 @@ impl Mutant {
         self
     }
 
+    /// Whether it can be run where the harness is the machine's root, or an ordinary user.
+    pub fn runs(&self, by_root: bool) -> bool {
+        by_root || !self.roots_only
+    }
+
     /// The mutant with this slug.
     pub fn named(slug: &str) -> Option<&'static Self> {
         MUTANTS.iter().find(|mutant| mutant.slug == slug)

@@ -1,6 +1,6 @@
 //! Trials about mutants: exactly the checks that name one fail on it. One selftest of each user serves them all.
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command, sync::Mutex};
+use std::{collections::BTreeMap, sync::Mutex};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub fn trials(who: Who) -> Vec<Trial> {
-    let here = MUTANTS.iter().filter(|mutant| who == Who::Root || !mutant.roots_only);
+    let here = MUTANTS.iter().filter(|mutant| mutant.runs(who == Who::Root));
     let mut trials: Vec<Trial> = here
         .map(|mutant| {
             let name = format!("mutants::{}", mutant.slug);
@@ -48,8 +48,12 @@ fn with<T>(who: Who, look: impl FnOnce(&Said) -> Result<T, Failed>) -> Result<T,
 fn make(who: Who) -> Result<Said, String> {
     let (directory, outputs) = (place::directory(), place::directory());
     let program = place::program_of_its_own();
-    let mutants = program.with_file_name(PROGRAM);
-    copy(&mutants)?;
+    // It lies beside that of the suite, wherever Cargo builds.
+    let mutants = place::built().with_file_name(PROGRAM);
+    if !mutants.is_file() {
+        return Err(format!("{} is not there: test the whole workspace, or build {PROGRAM}", mutants.display()));
+    }
+    place::copy(&mutants, &program.with_file_name(PROGRAM));
     let mut command = who.command(&program, &directory);
     command.args(["selftest", "--quiet", "--json"]);
     let before = crate::machine::Machine::look();
@@ -58,17 +62,6 @@ fn make(who: Who) -> Result<Said, String> {
     let matrix = serde_json::from_str(&ended.stdout)
         .map_err(|error| format!("`selftest` gave no matrix: {error}: {}: {}", ended.exit, ended.stderr))?;
     Ok(Said { matrix, left })
-}
-
-/// The program of the mutants lies beside that of the suite, wherever Cargo builds.
-fn copy(to: &Path) -> Result<(), String> {
-    let built = Path::new(env!("CARGO_BIN_EXE_watertight")).with_file_name(PROGRAM);
-    let copied = Command::new("cp").arg(&built).arg(to).status();
-    if !copied.is_ok_and(|status| status.success()) {
-        return Err(format!("{} is not there: test the whole workspace, or build {PROGRAM}", built.display()));
-    }
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(to, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())
 }
 
 fn row(who: Who, list: &str, key: &str, name: &str, right: fn(&Value) -> bool) -> Result<(), Failed> {

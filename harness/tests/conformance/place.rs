@@ -69,8 +69,13 @@ pub fn program() -> PathBuf {
 /// A copy of it for one run, whose processes can so be told from those of other runs.
 pub fn program_of_its_own() -> PathBuf {
     let path = directory().join("watertight");
-    copy(&path);
+    copy(&built(), &path);
     path
+}
+
+/// The program as Cargo built it.
+pub fn built() -> PathBuf {
+    env!("CARGO_BIN_EXE_watertight").into()
 }
 
 /// A new directory that every user can write in.
@@ -96,15 +101,16 @@ fn with<T>(act: impl FnOnce(&mut Place) -> T) -> T {
 fn make() -> Place {
     let directory = tempfile::tempdir().expect("a directory for the suite");
     open(directory.path(), 0o755);
-    copy(&directory.path().join("watertight"));
+    copy(&built(), &directory.path().join("watertight"));
     Place { directory, made: 0 }
 }
 
-fn copy(to: &Path) {
+/// Puts a program where every user can execute it.
+pub fn copy(program: &Path, to: &Path) {
     // By another process: a program that is still open for writing in a child that some other thread forks cannot be
     // executed.
-    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_watertight")).arg(to).status();
-    assert!(copied.is_ok_and(|status| status.success()), "a copy of the program");
+    let copied = Command::new("cp").arg(program).arg(to).status();
+    assert!(copied.is_ok_and(|status| status.success()), "a copy of {}", program.display());
     open(to, 0o755);
 }
 

@@ -9,9 +9,8 @@ mod stages;
 
 use std::{process::ExitCode, sync::Arc};
 
-use watertight_fixtures::world::{self, Identity};
-
 use super::{
+    enter::{Entered, enter},
     line::Check,
     output::{self, say},
 };
@@ -71,23 +70,15 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     }
     let evidence = line.evidence.as_deref().map(show::open).transpose()?;
     programs::all_there(&targets)?;
-    // Before any thread: an ordinary user's run enters a user namespace of its own.
-    let identity = world::enter().map_err(|error| {
-        Refusal::incomplete(format!("{error}\nwatertight: nothing was run; `watertight doctor` tells what is missing"))
-    })?;
-    let program = std::env::current_exe()
-        .map_err(|error| Refusal::incomplete(format!("cannot find this program's own file: {error}")))?;
+    let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;
     let plan = Arc::new(Plan {
         targets,
         checks: chosen,
         filter: line.filter.clone(),
         options: Options { program, as_root: line.as_root, soak: line.soak.get(), beside: vec![] },
         with_mutants: line.with_mutants,
-        by_root: matches!(identity, Identity::Root),
-        identity: match identity {
-            Identity::Root => "root".into(),
-            Identity::User { uid } => format!("uid {uid}, in a user namespace of its own"),
-        },
+        by_root,
+        identity,
     });
     let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence);
     let ended = jobs::run(&plan, line.jobs.get(), &mut show).map_err(|error| {

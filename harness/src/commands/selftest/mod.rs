@@ -4,9 +4,12 @@ mod show;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use watertight_fixtures::world::{self, Identity};
-
-use super::{HARNESS_ERROR, INCOMPLETE, USAGE, line, output::say};
+use super::{
+    HARNESS_ERROR, INCOMPLETE, USAGE,
+    enter::{Entered, enter},
+    line,
+    output::say,
+};
 use crate::{
     checks,
     run::MUTANTS as PROGRAM,
@@ -26,32 +29,17 @@ pub fn run(options: &line::Selftest) -> ExitCode {
 fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
     let chosen = chosen(options.mutant.as_deref())?;
     let incomplete = |words: String| (words, INCOMPLETE);
-    let identity = world::enter().map_err(|error| {
-        incomplete(format!("{error}\nwatertight: nothing was run; `watertight doctor` tells what is missing"))
-    })?;
-    let program =
-        std::env::current_exe().map_err(|error| incomplete(format!("cannot find this program's own file: {error}")))?;
+    let Entered { by_root, identity, program } = enter().map_err(incomplete)?;
     let mutants = beside(&program).ok_or_else(|| {
         incomplete(format!(
             "the program `{PROGRAM}` is not beside {}; build it with `cargo build --release -p {PROGRAM}`",
             program.display()
         ))
     })?;
-    let is_root = matches!(identity, Identity::Root);
-    let chosen: Vec<&'static Mutant> = chosen.into_iter().filter(|mutant| is_root || !mutant.roots_only).collect();
+    let chosen: Vec<&'static Mutant> = chosen.into_iter().filter(|mutant| mutant.runs(by_root)).collect();
     let checks = checks::all();
-    let selftest = Selftest {
-        checks: &checks,
-        program,
-        mutants,
-        identity: match identity {
-            Identity::Root => "root".into(),
-            Identity::User { uid } => format!("uid {uid}, in a user namespace of its own"),
-        },
-        by_root: is_root,
-        full: options.full,
-        jobs: options.jobs.get(),
-    };
+    let selftest =
+        Selftest { checks: &checks, program, mutants, identity, by_root, full: options.full, jobs: options.jobs.get() };
     let progress = show::Progress::new(options.quiet);
     let matrix = selftest
         .run(&chosen, &|name, what, right| progress.done(name, what, right))
@@ -70,7 +58,7 @@ fn chosen(glob: Option<&str>) -> Result<Vec<&'static Mutant>, (String, u8)> {
     let Some(glob) = glob else { return Ok(all.collect()) };
     let chosen: Vec<_> = all.filter(|mutant| matches(glob, mutant.slug)).collect();
     if chosen.is_empty() {
-        return Err((format!("no mutant is called {glob:?}; `watertight selftest --list` names them all"), USAGE));
+        return Err((format!("no mutant is called {glob:?}; `watertight list --json` names them all"), USAGE));
     }
     Ok(chosen)
 }
