@@ -3,7 +3,10 @@
 //!
 //! A part is put out of action by giving it what it saw on the intact reference. Nothing is run again: the judge is pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem::swap,
+};
 
 use serde::Serialize;
 use watertight_reports::{
@@ -65,16 +68,16 @@ pub fn parts(check: &Check, items: &[Item]) -> Vec<Part> {
 
 impl Needed {
     /// Puts out of action each part of `check`, which failed on `evidence`, and notes those without which it does not.
-    pub fn note(&mut self, check: &'static Check, items: &[Item], evidence: &mut Evidence, intact: &Evidence) {
+    /// Both stay as they are.
+    pub fn note(&mut self, check: &'static Check, items: &[Item], evidence: &mut Evidence, intact: &mut Evidence) {
         for part in parts(check, items) {
-            let kept = evidence.launches.clone();
-            if replace(&part, check, &mut evidence.launches, intact) {
+            if exchange(&part, check, &mut evidence.launches, &mut intact.launches) {
                 let (result, _) = judge::check(check, items, evidence);
+                exchange(&part, check, &mut evidence.launches, &mut intact.launches);
                 if result.verdict != Verdict::Fail {
                     self.0.entry(check.id).or_default().insert(part);
                 }
             }
-            evidence.launches = kept;
         }
     }
 
@@ -119,33 +122,32 @@ impl Ablation {
     }
 }
 
-/// Gives the part what it saw on the intact reference. False where it was not made there.
-fn replace(part: &Part, check: &Check, launches: &mut [Launch], intact: &Evidence) -> bool {
-    let twin = |launch: &Launch| intact.launches.iter().find(|other| other.id == launch.id);
-    let mut replaced = false;
+/// Exchanges what the part saw here and on the intact reference. False where it was not made in both.
+fn exchange(part: &Part, check: &Check, launches: &mut [Launch], intact: &mut [Launch]) -> bool {
+    let mut exchanged = false;
     for launch in launches.iter_mut().filter(|launch| !judge::is_control(launch.kind)) {
-        let Some(other) = twin(launch) else { continue };
+        let Some(other) = intact.iter_mut().find(|other| other.id == launch.id) else { continue };
         match part {
             Part::Attempt(name) => {
                 let id = format!("{}/{name}", check.slug);
-                if let (Some(record), Some(seen)) = (launch.attempts.get_mut(&id), other.attempts.get(&id)) {
-                    *record = seen.clone();
-                    replaced = true;
+                if let (Some(here), Some(there)) = (launch.attempts.get_mut(&id), other.attempts.get_mut(&id)) {
+                    swap(here, there);
+                    exchanged = true;
                 }
             }
             Part::Launch(id) if launch.id == *id => {
-                *launch = other.clone();
-                replaced = true;
+                swap(launch, other);
+                exchanged = true;
             }
             Part::Launch(_) => {}
             Part::Witness => {
-                launch.processes.clone_from(&other.processes);
-                launch.sockets.clone_from(&other.sockets);
-                replaced = true;
+                swap(&mut launch.processes, &mut other.processes);
+                swap(&mut launch.sockets, &mut other.sockets);
+                exchanged = true;
             }
         }
     }
-    replaced
+    exchanged
 }
 
 /// Whether the whole of `text` is what `glob` says: `*` stands for any characters.

@@ -1,6 +1,6 @@
 //! Runs the mutants of the reference and the doubles, and finds which parts of the checks they need.
 
-use std::{path::PathBuf, sync::Mutex, time::Instant};
+use std::{path::PathBuf, time::Instant};
 
 use watertight_reports::{
     evidence::Evidence,
@@ -46,8 +46,6 @@ pub enum SelftestError {
     Run(#[from] RunError),
     #[error(transparent)]
     Target(#[from] TargetError),
-    #[error("the reference itself does not hold to {}, so that nothing can be said of mutants", .0.join(", "))]
-    Reference(Vec<String>),
 }
 
 /// What all mutants are judged with.
@@ -70,26 +68,36 @@ impl Selftest<'_> {
         // An ordinary user runs a part of the mutants, which would leave parts of checks unneeded.
         let ablate = self.full && whole && self.by_root;
         let ground = self.ground(ablate)?;
-        let (rows, doubles, needed) = (Mutex::new(vec![]), Mutex::new(vec![]), Mutex::new(Needed::default()));
-        let tasks = tasks(mutants, whole);
-        mutation::each(&tasks, self.jobs, |task| match task {
+        let came = mutation::each(&tasks(mutants, whole), self.jobs, |task| match task {
             Task::Mutant(index, mutant) => {
-                let row = self.one(mutant, &ground, &needed);
+                let (row, needed) = self.one(mutant, &ground);
                 progress(&row.slug, row.status.name(), row.status == Fate::Killed);
-                put(&rows, (*index, row));
+                Came::Mutant(*index, Box::new(row), needed)
             }
             Task::Double(index) => {
                 let double = self.double(*index, &ground);
                 progress(&double.name, if double.right { "right" } else { "wrong" }, double.right);
-                put(&doubles, (*index, double));
+                Came::Double(double)
             }
         });
-        let (mutants, doubles) = (in_order(rows), in_order(doubles));
+        let (mut rows, mut doubles, mut needed) = (vec![], vec![], Needed::default());
+        for one in came {
+            match one {
+                Came::Mutant(index, row, own) => {
+                    rows.push((index, *row));
+                    needed.join(own);
+                }
+                Came::Double(double) => doubles.push(double),
+            }
+        }
+        // They were begun in another order than that of the list.
+        rows.sort_by_key(|(index, _)| *index);
+        let mutants: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
         Ok(Matrix {
             schema: SCHEMA,
             identity: self.identity.clone(),
             full: self.full,
-            ablation: ablate.then(|| self.ablation(&ground, needed.into_inner().unwrap_or_default())),
+            ablation: ground.intact.as_ref().map(|intact| self.ablation(&ground, intact, &needed)),
             summary: Summary::of(&mutants, &doubles),
             mutants,
             doubles,
@@ -97,7 +105,7 @@ impl Selftest<'_> {
         })
     }
 
-    /// The controls, and the reference without a broken defence, which must pass everything.
+    /// The controls, and where parts of checks are to be put out of action, the reference as it is.
     fn ground(&self, ablate: bool) -> Result<Ground, SelftestError> {
         let reference = Target::load("reference")?;
         let options = self.options(false);
@@ -140,43 +148,40 @@ impl Selftest<'_> {
         }
     }
 
-    fn one(&self, mutant: &'static Mutant, ground: &Ground, needed: &Mutex<Needed>) -> Row {
+    fn one(&self, mutant: &'static Mutant, ground: &Ground) -> (Row, Needed) {
         let began = Instant::now();
         let expected = expected::kills(mutant, self.checks, self.by_root);
         let chosen = self.chosen(|check| expected.contains(check.id));
         let expected = expected.iter().map(|id| (*id).to_owned()).collect();
         let mut row = Row::new(mutant.slug, mutant.sentence, expected);
+        let mut needed = Needed::default();
         match self.evidence(mutant, &chosen, ground) {
             Ok(mut evidence) => {
                 let mut said = evidence.launches.iter().filter_map(|launch| launch.outside.get(APPLIED));
                 let applied = said.any(|slug| *slug == row.slug);
                 ground.of.judge(&chosen, &evidence, applied, &mut row);
                 if let Some(intact) = &ground.intact {
-                    let own = self.needed(&row, &mut evidence, ground, intact);
-                    if let Ok(mut needed) = needed.lock() {
-                        needed.join(own);
-                    }
+                    needed = self.needed(&row, &mut evidence, ground, intact.clone());
                 }
             }
             Err(error) => row.error = Some(error.to_string()),
         }
         row.micros = began.elapsed().as_micros() as u64;
-        row
+        (row, needed)
     }
 
     /// The parts of the checks that caught this mutant without which they do not.
-    fn needed(&self, row: &Row, evidence: &mut Evidence, ground: &Ground, intact: &Evidence) -> Needed {
+    fn needed(&self, row: &Row, evidence: &mut Evidence, ground: &Ground, mut intact: Evidence) -> Needed {
         let mut needed = Needed::default();
         for check in self.checks.iter().filter(|check| row.kills.iter().any(|id| id == check.id)) {
-            needed.note(check, &outcome::items(check, &ground.of.layout), evidence, intact);
+            needed.note(check, &outcome::items(check, &ground.of.layout), evidence, &mut intact);
         }
         needed
     }
 
-    fn ablation(&self, ground: &Ground, needed: Needed) -> Ablation {
+    fn ablation(&self, ground: &Ground, intact: &Evidence, needed: &Needed) -> Ablation {
         let checks: Vec<_> =
             self.checks.iter().map(|check| (*check, outcome::items(check, &ground.of.layout))).collect();
-        let Some(intact) = &ground.intact else { return Ablation::default() };
         let untestable: Vec<String> =
             checks.iter().flat_map(|(check, items)| judge::check(check, items, intact).1).collect();
         needed.ablation(&checks, &untestable)
@@ -184,7 +189,7 @@ impl Selftest<'_> {
 
     /// How many mutants there are for this identity.
     fn all(&self) -> usize {
-        MUTANTS_OF_ALL.iter().filter(|mutant| self.by_root || !mutant.roots_only).count()
+        MUTANTS_OF_ALL.iter().filter(|mutant| mutant.runs(self.by_root)).count()
     }
 
     fn evidence(
@@ -212,17 +217,10 @@ fn tasks(mutants: &[&'static Mutant], doubles: bool) -> Vec<Task> {
     doubles.chain(mutants.into_iter().map(|(index, mutant)| Task::Mutant(index, mutant))).collect()
 }
 
-fn put<T>(all: &Mutex<Vec<T>>, one: T) {
-    // No thread panics with the lock: what one does outside of it ends them all.
-    if let Ok(mut all) = all.lock() {
-        all.push(one);
-    }
-}
-
-fn in_order<T>(all: Mutex<Vec<(usize, T)>>) -> Vec<T> {
-    let mut all = all.into_inner().unwrap_or_default();
-    all.sort_by_key(|(index, _)| *index);
-    all.into_iter().map(|(_, one)| one).collect()
+/// What came of it.
+enum Came {
+    Mutant(usize, Box<Row>, Needed),
+    Double(Double),
 }
 
 /// The reference as this mutant's program has it.
