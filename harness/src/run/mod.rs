@@ -1,5 +1,6 @@
 //! How a run goes: launches, what they bring back, and what is made of it.
 
+mod alone;
 mod assemble;
 mod attribute;
 mod channel;

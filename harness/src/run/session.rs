@@ -11,7 +11,7 @@ use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
 
 use super::{
     assemble::{Assembled, Common, Made, assemble},
-    attribute::{BEGAN_AT, attribute},
+    attribute::attribute,
     launch::{Manner, Running},
     version,
 };
@@ -68,10 +68,10 @@ pub struct Session<'a> {
     pub(super) site: Site,
     pub(super) layout: Layout,
     pub(super) launches: Vec<Launch>,
-    allocator: Allocator,
+    pub(super) allocator: Allocator,
     checks: &'a [&'static Check],
     /// Launches beside the main one are made only where a check has attempts of its own in them.
-    only_needed: bool,
+    pub(super) only_needed: bool,
     progress: &'a mut dyn FnMut(&str),
 }
 
@@ -121,76 +121,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The controls alone. Every broken target that is launched with the same secrets can be judged with them.
-    pub fn controls_alone(
-        target: &'a Target,
-        checks: &'a [&'static Check],
-        options: &'a Options,
-        secrets: Secrets,
-    ) -> Result<Ran, RunError> {
-        let mut silent = |_: &str| {};
-        let mut session = Session::new(target, checks, options, secrets, &mut silent)?;
-        session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
-        session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
-        let layout = session.layout.clone();
-        Ok(Ran { evidence: session.finish()?, layout, version: String::new() })
-    }
-
-    /// The target's launches alone, one after the other in one world, and of them only those that `checks` ask for.
-    ///
-    /// `controls` are joined in: what their attempts share with these says nothing of either.
-    pub fn target_alone(
-        target: &'a Target,
-        checks: &'a [&'static Check],
-        options: &'a Options,
-        secrets: Secrets,
-        controls: &Evidence,
-    ) -> Result<Evidence, RunError> {
-        let mut silent = |_: &str| {};
-        let mut session = Session::new(target, checks, options, secrets.clone(), &mut silent)?;
-        session.only_needed = true;
-        session.allocator.leave_out(BEFORE);
-        session.launches = controls.launches.iter().map(elsewhere).collect();
-        let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();
-        let (settling, brief): (BTreeSet<_>, BTreeSet<_>) = scenarios.into_iter().partition(|one| one.settles());
-        let mut evidence = thread::scope(|scope| {
-            // Each waits in a world of its own for what it may leave.
-            let apart: Vec<_> = settling
-                .into_iter()
-                .map(|scenario| {
-                    let secrets = secrets.apart(&scenario.id());
-                    let alone = move || Self::scenario_alone(target, checks, options, secrets, scenario);
-                    thread::Builder::new().spawn_scoped(scope, alone).map_err(RunError::Thread)
-                })
-                .collect();
-            session.main()?;
-            session.scenarios(&brief)?;
-            let mut evidence = session.finish()?;
-            evidence.launches.drain(..controls.launches.len());
-            for scenario in apart {
-                let ended = scenario?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                evidence.join(ended?);
-            }
-            Ok::<_, RunError>(evidence)
-        })?;
-        evidence.join(controls.clone());
-        Ok(evidence)
-    }
-
-    fn scenario_alone(
-        target: &'a Target,
-        checks: &'a [&'static Check],
-        options: &'a Options,
-        secrets: Secrets,
-        scenario: Scenario,
-    ) -> Result<Evidence, RunError> {
-        let mut silent = |_: &str| {};
-        let mut session = Session::new(target, checks, options, secrets, &mut silent)?;
-        session.scenarios(&[scenario].into())?;
-        session.finish()
-    }
-
-    fn new(
+    pub(super) fn new(
         target: &'a Target,
         checks: &'a [&'static Check],
         options: &'a Options,
@@ -205,7 +136,7 @@ impl<'a> Session<'a> {
         Ok(Self { target, options, site, layout, launches: vec![], allocator, checks, only_needed: false, progress })
     }
 
-    fn controls(&mut self, when: &str, user: LaunchKind, root: LaunchKind) -> Result<(), RunError> {
+    pub(super) fn controls(&mut self, when: &str, user: LaunchKind, root: LaunchKind) -> Result<(), RunError> {
         (self.progress)(&format!("controls {when}"));
         for (kind, id, as_root) in [(user, format!("control-{when}"), false), (root, format!("root-{when}"), true)] {
             for assembled in self.assemble(kind, &id, End::Exit(0))? {
@@ -221,7 +152,7 @@ impl<'a> Session<'a> {
     }
 
     /// The target's own launches, with a second spawn beside the first so that one's bearer can be tried on the other.
-    fn main(&mut self) -> Result<(), RunError> {
+    pub(super) fn main(&mut self) -> Result<(), RunError> {
         (self.progress)("target");
         let mut beside = vec![];
         for assembled in self.assemble_beside(LaunchKind::Second, "second", End::Stay)? {
@@ -257,7 +188,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn scenarios(&mut self, wanted: &BTreeSet<Scenario>) -> Result<(), RunError> {
+    pub(super) fn scenarios(&mut self, wanted: &BTreeSet<Scenario>) -> Result<(), RunError> {
         for scenario in wanted {
             (self.progress)(&scenario.id());
             let launch = self.scenario(*scenario)?;
@@ -395,7 +326,7 @@ impl<'a> Session<'a> {
     }
 
     /// Takes the site down and gives everything that was seen outside to its attempt.
-    fn finish(self) -> Result<Evidence, RunError> {
+    pub(super) fn finish(self) -> Result<Evidence, RunError> {
         let Self { target, site, mut launches, .. } = self;
         let mut banners: Vec<String> = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
         banners.push(site.secrets.marker_digest());
@@ -415,16 +346,6 @@ impl<'a> Session<'a> {
         let absent = target.absent.iter().map(|(what, why)| (what.name().to_owned(), why.clone())).collect();
         Ok(Evidence { launches, secrets, banners, unattributed, gaps, absent })
     }
-}
-
-/// Destinations that the controls of a selftest have, at most.
-const BEFORE: u32 = 4_000;
-
-/// A launch of another world: it has destinations, and no time in this one.
-fn elsewhere(launch: &Launch) -> Launch {
-    let mut launch = launch.clone();
-    launch.outside.remove(BEGAN_AT);
-    launch
 }
 
 /// The name of the broken references' program, on the machine and in the world.

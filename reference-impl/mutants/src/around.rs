@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long a helper stays that nobody ends: longer than anything waits for it.
-pub const STAYS: Duration = Duration::from_secs(30);
+const STAYS: Duration = Duration::from_secs(30);
 /// Later than a launcher is killed early, sooner than a workload has done anything.
 const LATE: Duration = Duration::from_millis(15);
 
@@ -33,13 +33,13 @@ impl Around {
     pub fn before(spec: &mut LaunchSpec) -> io::Result<Self> {
         let mut helpers = vec![];
         if is("orphans-survive") {
-            sys::helper(|| std::thread::sleep(STAYS))?;
+            sys::helper(stay)?;
         }
         if is("watch-launcher-late") {
             let tied = sys::helper(|| {
                 std::thread::sleep(LATE);
                 if sys::end_with_parent().is_ok() {
-                    std::thread::sleep(STAYS);
+                    stay();
                 }
             })?;
             helpers.push(tied);
@@ -81,10 +81,15 @@ impl Around {
         }
         // 127: the command is not there, and the relays' listeners are.
         if status == 127 && is("keep-listening-after-failure") {
-            sys::helper(|| std::thread::sleep(STAYS))?;
+            sys::helper(stay)?;
         }
         Ok(if is("always-exit-zero") { 0 } else { status })
     }
+}
+
+/// What a helper does that nobody ends: there is no event, since that nothing ends it is what is wrong with it.
+pub fn stay() {
+    std::thread::sleep(STAYS);
 }
 
 /// Prepares, as root, a launch for somebody else than whom the command line names.

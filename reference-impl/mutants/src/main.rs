@@ -55,7 +55,7 @@ fn start_relays(service: Service) -> Result<Option<ManuallyDrop<Serving>>, Servi
     }
     let serving = service.start::<Mutant>(|line| eprintln!("watertight-mutants: {line}")).map(ManuallyDrop::new)?;
     if daemon {
-        std::thread::sleep(around::STAYS);
+        around::stay();
         std::process::exit(0);
     }
     Ok(Some(serving))

@@ -1,4 +1,4 @@
-//! The system calls of the mutants themselves.
+//! The system calls of the mutants themselves; those of the ways out are beside them.
 
 use std::{
     ffi::{CString, OsString},
@@ -15,21 +15,17 @@ use nix::{
         signal::{Signal, kill},
         wait::waitpid,
     },
-    unistd::{ForkResult, Pid, fork, setsid},
+    unistd::{ForkResult, Pid, setsid},
 };
 
 /// Starts a process that does `body` and ends. It holds no standard stream of the launch open.
 pub fn helper(body: impl FnOnce()) -> io::Result<Pid> {
-    // SAFETY: the calling process has a single thread, or the child does nothing but sleep and exit.
-    match unsafe { fork() }? {
-        ForkResult::Parent { child } => Ok(child),
-        ForkResult::Child => {
-            let _ = setsid();
-            close_streams();
-            body();
-            exit()
-        }
+    if let Some(child) = fork()? {
+        return Ok(child);
     }
+    leave();
+    body();
+    exit_now(0)
 }
 
 /// Ends a helper.
@@ -45,19 +41,16 @@ pub fn end_with_parent() -> io::Result<()> {
 
 /// Gives a new network namespace a name that keeps it.
 pub fn name_a_network_namespace(name: &Path) -> io::Result<()> {
-    // SAFETY: the calling process has a single thread.
-    match unsafe { fork() }? {
-        ForkResult::Parent { child } => waitpid(child, None).map(drop).map_err(io::Error::from),
-        ForkResult::Child => {
-            let none: Option<&str> = None;
-            let named = unshare(CloneFlags::CLONE_NEWNET)
-                .and_then(|()| mount(Some("/proc/self/ns/net"), name, none, MsFlags::MS_BIND, none));
-            if let Err(error) = named {
-                eprintln!("watertight-mutants: cannot name a network namespace: {error}");
-            }
-            exit()
-        }
+    if let Some(child) = fork()? {
+        return waitpid(child, None).map(drop).map_err(io::Error::from);
     }
+    let none: Option<&str> = None;
+    let named = unshare(CloneFlags::CLONE_NEWNET)
+        .and_then(|()| mount(Some("/proc/self/ns/net"), name, none, MsFlags::MS_BIND, none));
+    if let Err(error) = named {
+        eprintln!("watertight-mutants: cannot name a network namespace: {error}");
+    }
+    exit_now(0)
 }
 
 /// Sets a variable of this process.
@@ -69,25 +62,38 @@ pub fn set_variable(name: &str, value: OsString) {
 
 /// Goes on in a child, which nobody waits for; the caller does too. Whether this is the child.
 pub fn split() -> io::Result<bool> {
-    // SAFETY: the calling process has a single thread.
-    let child = unsafe { fork() }?.is_child();
-    if child {
-        let _ = setsid();
-        close_streams();
+    let is_child = fork()?.is_none();
+    if is_child {
+        leave();
     }
-    Ok(child)
+    Ok(is_child)
 }
 
-/// Standard streams that stay open would keep whoever started the launch waiting.
-fn close_streams() {
+/// Forks the calling process. The child's number, or nothing in the child.
+///
+/// Before the launch there is one thread; after it, and where the relays are started, the child only sleeps, or lives on
+/// with the one thread that it has.
+pub fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: no lock that the child takes is held by another thread, as said above.
+    match unsafe { nix::unistd::fork() }? {
+        ForkResult::Parent { child } => Ok(Some(child)),
+        ForkResult::Child => Ok(None),
+    }
+}
+
+/// Ends the process at once: no destructors of what was forked with it.
+pub fn exit_now(status: i32) -> ! {
+    // SAFETY: `_exit` has no preconditions.
+    unsafe { libc::_exit(status) }
+}
+
+/// Leaves the launch's session and its standard streams: open, they would keep whoever started it waiting.
+fn leave() {
+    // Whoever leads a session already is in one of its own.
+    let _ = setsid();
     let Ok(null) = File::options().read(true).write(true).open("/dev/null") else { return };
     for stream in 0..3 {
         // SAFETY: putting another file in the place of a descriptor touches no memory.
         unsafe { libc::dup2(null.as_raw_fd(), stream) };
     }
-}
-
-fn exit() -> ! {
-    // SAFETY: the process ends here.
-    unsafe { libc::_exit(0) }
 }

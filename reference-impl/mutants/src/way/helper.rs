@@ -5,7 +5,6 @@ use std::{fs, io, net::IpAddr, os::fd::OwnedFd, sync::OnceLock, thread};
 use nix::{
     sys::{
         prctl,
-        signal::Signal,
         socket::{AddressFamily, SockFlag, SockType, socketpair},
     },
     unistd::{Pid, getpid, getppid},
@@ -19,7 +18,10 @@ use super::{
     sys,
     table::{WAYS, Way},
 };
-use crate::which;
+use crate::{
+    sys::{end_with_parent, exit_now, fork},
+    which,
+};
 
 const DNS: &[u16] = &[53];
 
@@ -95,21 +97,21 @@ fn resolver(settings: &str) -> Option<IpAddr> {
 fn start(task: &'static Task) -> io::Result<OwnedFd> {
     let launcher = getpid();
     let (inits, helpers) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
-    if !sys::fork()? {
+    if fork()?.is_some() {
         return Ok(inits);
     }
     drop(inits);
     // Nobody listens any more: the helper holds no stream of the launcher's open.
     let _ = stay(&helpers, launcher).and_then(|()| help(&helpers, task));
-    sys::exit_now(1)
+    exit_now(1)
 }
 
 /// Makes this process end with the launcher, and lets go of all that it shares with it.
 fn stay(way: &OwnedFd, launcher: Pid) -> io::Result<()> {
-    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    end_with_parent()?;
     if getppid() != launcher {
         // It ended before it could be noticed.
-        sys::exit_now(0);
+        exit_now(0);
     }
     prctl::set_name(c"watertight-way")?;
     sys::keep_only(way)

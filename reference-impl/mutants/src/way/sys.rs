@@ -1,4 +1,4 @@
-//! System calls of the ways out: the fork, descriptors that are handed over, packet sockets.
+//! System calls of the ways out: descriptors that are handed over, packet sockets.
 
 use std::{
     fs::OpenOptions,
@@ -10,18 +10,6 @@ use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockType, SockaddrLike, bind,
     recvmsg, sendmsg, sendto, socket,
 };
-
-/// Forks the calling process, which must have a single thread. True in the child.
-pub fn fork() -> io::Result<bool> {
-    // SAFETY: with one thread no lock of another thread can be left held in the child.
-    Ok(unsafe { nix::unistd::fork() }?.is_child())
-}
-
-/// Ends the process at once: no destructors of what was forked with it.
-pub fn exit_now(status: i32) -> ! {
-    // SAFETY: `_exit` has no preconditions.
-    unsafe { libc::_exit(status) }
-}
 
 /// Closes every descriptor but this one, the standard ones included, which are then /dev/null.
 pub fn keep_only(descriptor: &OwnedFd) -> io::Result<()> {

@@ -1,0 +1,92 @@
+//! Parts of a run, for broken targets that are judged with the same controls.
+
+use std::{collections::BTreeSet, thread};
+
+use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
+
+use super::{
+    attribute::BEGAN_AT,
+    session::{Options, Ran, RunError, Session},
+};
+use crate::{check::Check, scenario::Scenario, site::Secrets, target::Target};
+
+/// Destinations that the controls of a selftest have, at most.
+const BEFORE: u32 = 4_000;
+
+impl<'a> Session<'a> {
+    /// The controls alone. Every broken target that is launched with the same secrets can be judged with them.
+    pub fn controls_alone(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+        secrets: Secrets,
+    ) -> Result<Ran, RunError> {
+        let mut silent = |_: &str| {};
+        let mut session = Session::new(target, checks, options, secrets, &mut silent)?;
+        session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
+        session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
+        let layout = session.layout.clone();
+        Ok(Ran { evidence: session.finish()?, layout, version: String::new() })
+    }
+
+    /// The target's launches alone, one after the other in one world, and of them only those that `checks` ask for.
+    ///
+    /// `controls` are joined in: what their attempts share with these says nothing of either.
+    pub fn target_alone(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+        secrets: Secrets,
+        controls: &Evidence,
+    ) -> Result<Evidence, RunError> {
+        let mut silent = |_: &str| {};
+        let mut session = Session::new(target, checks, options, secrets.clone(), &mut silent)?;
+        session.only_needed = true;
+        session.allocator.leave_out(BEFORE);
+        session.launches = controls.launches.iter().map(elsewhere).collect();
+        let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();
+        let (settling, brief): (BTreeSet<_>, BTreeSet<_>) = scenarios.into_iter().partition(|one| one.settles());
+        let mut evidence = thread::scope(|scope| {
+            // Each waits in a world of its own for what it may leave.
+            let apart: Vec<_> = settling
+                .into_iter()
+                .map(|scenario| {
+                    let secrets = secrets.apart(&scenario.id());
+                    let alone = move || Self::scenario_alone(target, checks, options, secrets, scenario);
+                    thread::Builder::new().spawn_scoped(scope, alone).map_err(RunError::Thread)
+                })
+                .collect();
+            session.main()?;
+            session.scenarios(&brief)?;
+            let mut evidence = session.finish()?;
+            evidence.launches.drain(..controls.launches.len());
+            for scenario in apart {
+                let ended = scenario?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                evidence.join(ended?);
+            }
+            Ok::<_, RunError>(evidence)
+        })?;
+        evidence.join(controls.clone());
+        Ok(evidence)
+    }
+
+    fn scenario_alone(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+        secrets: Secrets,
+        scenario: Scenario,
+    ) -> Result<Evidence, RunError> {
+        let mut silent = |_: &str| {};
+        let mut session = Session::new(target, checks, options, secrets, &mut silent)?;
+        session.scenarios(&[scenario].into())?;
+        session.finish()
+    }
+}
+
+/// A launch of another world: it has destinations, and no time in this one.
+fn elsewhere(launch: &Launch) -> Launch {
+    let mut launch = launch.clone();
+    launch.outside.remove(BEGAN_AT);
+    launch
+}
