@@ -5,6 +5,7 @@ mod edit;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use watertight_probe::wire;
 
 use crate::{
     check::Capability,
@@ -166,6 +167,17 @@ impl Target {
             target.mutated(slug, mutant)?;
         }
         Ok(target)
+    }
+
+    /// The command that prints its version, with `program` in the place of ours.
+    pub fn version_command(&self, program: &str) -> Vec<String> {
+        self.version.iter().map(|word| word.replace("{watertight}", program)).collect()
+    }
+
+    /// What of the output of [`Self::version_command`] is shown: its first line, harmless.
+    pub fn version_line(output: &[u8]) -> String {
+        const LONGEST: usize = 100;
+        wire::escape(output.split(|byte| *byte == b'\n').next().unwrap_or_default(), LONGEST)
     }
 
     /// The launch's words with every placeholder replaced.

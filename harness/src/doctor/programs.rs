@@ -6,7 +6,6 @@ use std::{
     process::{Command, Stdio},
 };
 
-use watertight_probe::wire;
 use watertight_reports::doctor::{Finding, Group, State};
 
 use crate::target::Target;
@@ -48,12 +47,11 @@ fn finding(target: &Target, program: &Path) -> Finding {
 }
 
 fn version(target: &Target, program: &Path) -> String {
-    let own = program.display().to_string();
-    let words: Vec<String> = target.version.iter().map(|word| word.replace("{watertight}", &own)).collect();
+    let words = target.version_command(&program.display().to_string());
     let Some((program, arguments)) = words.split_first() else { return "no version is known".into() };
     let output = Command::new(program).args(arguments).env("PATH", PATH.join(":")).stdin(Stdio::null()).output();
     match output {
-        Ok(output) => wire::escape(output.stdout.split(|byte| *byte == b'\n').next().unwrap_or_default(), 100),
+        Ok(output) => Target::version_line(&output.stdout),
         Err(error) => format!("its version cannot be asked: {error}"),
     }
 }

@@ -2,18 +2,12 @@
 
 use std::{
     fs::File,
-    io::Read,
-    os::fd::{AsFd, OwnedFd},
+    io::{Read, Seek},
     time::{Duration, Instant},
 };
 
-use nix::{
-    fcntl::OFlag,
-    poll::{PollFd, PollFlags, PollTimeout, poll},
-    unistd::pipe2,
-};
-use watertight_fixtures::world::Spawn;
-use watertight_probe::wire;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use watertight_fixtures::world::{Limit, Spawn};
 
 use crate::{
     site::{Plants, Site},
@@ -21,13 +15,12 @@ use crate::{
 };
 
 const DEADLINE: Duration = Duration::from_secs(5);
-/// Bytes of its output that are looked at, and of its first line that are kept.
-const READ: usize = 4096;
-const KEPT: usize = 100;
+/// Bytes of its output that are looked at.
+const READ: u64 = 4096;
 
 /// The first line of what the manifest's version command prints, or why there is none.
 pub fn of(site: &Site, target: &Target, program: &str) -> String {
-    let mut words: Vec<String> = target.version.iter().map(|word| word.replace("{watertight}", program)).collect();
+    let mut words = target.version_command(program);
     match words.first() {
         None => return String::new(),
         // The world starts programs by their path.
@@ -35,44 +28,28 @@ pub fn of(site: &Site, target: &Target, program: &str) -> String {
         Some(_) => {}
     }
     match asked(site, words) {
-        Ok(said) => {
-            let first = said.split(|byte| *byte == b'\n').next().unwrap_or_default();
-            wire::escape(first, KEPT)
-        }
+        Ok(said) => Target::version_line(&said),
         Err(why) => format!("unknown: {why}"),
     }
 }
 
 fn asked(site: &Site, words: Vec<String>) -> Result<Vec<u8>, String> {
-    let said = |error: &dyn std::fmt::Display| error.to_string();
-    let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|errno| said(&errno));
-    let null = |write: bool| -> Result<OwnedFd, String> {
-        let file = File::options().read(!write).write(write).open("/dev/null");
-        file.map(OwnedFd::from).map_err(|error| said(&error))
-    };
-    let (stdout, stdout_end) = pipe()?;
-    let mut spawn = Spawn::new(words, [null(false)?, stdout_end, null(true)?]);
-    Plants::into_spawn(site, &mut spawn).map_err(|error| said(&error))?;
-    // Dropped at the end, which ends the process where it has not ended.
-    let _child = site.world.spawn(spawn).map_err(|error| said(&error))?;
-    let deadline = Instant::now() + DEADLINE;
-    let mut stdout = File::from(stdout);
-    let mut said_so_far = vec![];
-    let mut buffer = [0; READ];
-    while said_so_far.len() < READ && !said_so_far.contains(&b'\n') {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
-        match poll(&mut [PollFd::new(stdout.as_fd(), PollFlags::POLLIN)], timeout) {
-            Ok(0) => return Err(format!("it did not say within {} s", DEADLINE.as_secs())),
-            Ok(_) => {}
-            Err(nix::Error::EINTR) => continue,
-            Err(errno) => return Err(said(&errno)),
-        }
-        match stdout.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(len) => said_so_far.extend(&buffer[..len]),
-            Err(error) => return Err(said(&error)),
-        }
+    fn said(error: impl std::fmt::Display) -> String {
+        error.to_string()
     }
-    Ok(said_so_far)
+    let mut output = File::from(memfd_create(c"version", MFdFlags::MFD_CLOEXEC).map_err(said)?);
+    let null = File::options().read(true).write(true).open("/dev/null").map_err(said)?;
+    let stdio = [null.try_clone().map_err(said)?.into(), output.try_clone().map_err(said)?.into(), null.into()];
+    let mut spawn = Spawn::new(words, stdio);
+    Plants::into_spawn(site, &mut spawn).map_err(said)?;
+    // What goes on for ever ends there.
+    spawn.limits.push(Limit { resource: libc::RLIMIT_FSIZE, soft: READ, hard: READ });
+    let child = site.world.spawn(spawn).map_err(said)?;
+    // Dropping the child ends it where it has not ended.
+    if child.wait(Instant::now() + DEADLINE).map_err(said)?.is_none() {
+        return Err(format!("it did not say within {} s", DEADLINE.as_secs()));
+    }
+    let mut bytes = vec![];
+    output.rewind().and_then(|()| output.take(READ).read_to_end(&mut bytes)).map_err(said)?;
+    Ok(bytes)
 }
