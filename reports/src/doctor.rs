@@ -62,11 +62,8 @@ pub struct Untestable {
 }
 
 /// An object with `can_check`, `identity`, `kernel`, `findings` and `untestable`.
-#[expect(clippy::expect_used, reason = "strings and closed enums always serialise")]
 pub fn json(diagnosis: &Diagnosis) -> String {
-    let mut text = serde_json::to_string_pretty(diagnosis).expect("plain data");
-    text.push('\n');
-    text
+    crate::json::render(diagnosis)
 }
 
 /// For people: whether a run is possible first, then each thing by what it is for.

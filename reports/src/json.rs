@@ -1,5 +1,6 @@
 //! The results document for programs: complete, in a stable order, with a published schema.
 
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::{
@@ -22,17 +23,11 @@ pub enum Error {
 }
 
 /// The document, indented, keys in the model's order, with a newline at its end.
+///
+/// Those of several runs are an array.
 #[expect(clippy::expect_used, reason = "strings, numbers and closed enums always serialise")]
-pub fn render(results: &Results) -> String {
-    let mut text = serde_json::to_string_pretty(results).expect("plain data");
-    text.push('\n');
-    text
-}
-
-/// The documents of several runs, as an array.
-#[expect(clippy::expect_used, reason = "strings, numbers and closed enums always serialise")]
-pub fn render_all(results: &[Results]) -> String {
-    let mut text = serde_json::to_string_pretty(results).expect("plain data");
+pub fn render(document: &(impl Serialize + ?Sized)) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("plain data");
     text.push('\n');
     text
 }
@@ -92,8 +87,7 @@ mod tests {
 
     #[test]
     fn several_runs_are_an_array_of_documents() {
-        let both: Vec<Value> =
-            serde_json::from_str(&render_all(&[testing::green(), testing::dead()])).expect("an array");
+        let both: Vec<Value> = serde_json::from_str(&render(&[testing::green(), testing::dead()])).expect("an array");
         assert_eq!(both, [value(&testing::green()), value(&testing::dead())]);
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::{
+    json,
     page::{self, Style},
     results::{Level, Subject},
     words,
@@ -87,22 +88,16 @@ pub fn targets_text(rows: &[TargetRow], style: &Style) -> String {
 }
 
 /// An array of objects with `name`, `route`, `summary` and `double`.
-#[expect(clippy::expect_used, reason = "strings and booleans always serialise")]
 pub fn targets_json(rows: &[TargetRow]) -> String {
-    let mut text = serde_json::to_string_pretty(rows).expect("plain data");
-    text.push('\n');
-    text
+    json::render(rows)
 }
 
 /// Columns that a sentence needs to say anything; narrower windows do without it.
 const LEAST: usize = 12;
 
 /// An array of objects with `id`, `level`, `subject`, `slug` and `sentence`.
-#[expect(clippy::expect_used, reason = "strings and closed enums always serialise")]
 pub fn json(rows: &[Row]) -> String {
-    let mut text = serde_json::to_string_pretty(rows).expect("plain data");
-    text.push('\n');
-    text
+    json::render(rows)
 }
 
 #[cfg(test)]

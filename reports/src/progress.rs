@@ -85,6 +85,12 @@ impl<W: Write> Progress<W> {
         }
     }
 
+    /// The stage has come this far: news for a terminal, none for a log.
+    pub fn step(&mut self, words: &str) {
+        self.stage = words.to_owned();
+        self.tick();
+    }
+
     /// One launch of the stage has ended.
     pub fn launched(&mut self) {
         self.done = self.done.saturating_add(1);
@@ -233,6 +239,19 @@ mod tests {
         }
         drop(progress);
         assert_eq!(String::from_utf8(out).expect("text").matches("launches").count(), 1);
+    }
+
+    #[test]
+    fn a_step_is_drawn_on_a_terminal_and_is_no_line_of_a_log() {
+        let stepped = |mode| {
+            let mut out = vec![];
+            let mut progress = Progress::new(&mut out, mode, || Duration::ZERO);
+            progress.step("1 of 9 done");
+            drop(progress);
+            String::from_utf8(out).expect("text")
+        };
+        assert!(stepped(Mode::Terminal { width: 80 }).contains("1 of 9 done"));
+        assert_eq!(stepped(Mode::Log), "");
     }
 
     #[test]

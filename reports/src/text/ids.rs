@@ -22,9 +22,21 @@ pub(super) fn compact<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     runs.chain(text).collect::<Vec<_>>().join(", ")
 }
 
+/// The same in the order of their numbers.
+pub fn in_order<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
+    let mut ids: Vec<&str> = ids.into_iter().collect();
+    ids.sort_by_key(|id| id.split_once('-').map(|(area, number)| (area, number.parse::<u32>().unwrap_or(0))));
+    compact(ids)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::compact;
+    use super::{compact, in_order};
+
+    #[test]
+    fn numbers_are_ordered_as_numbers() {
+        assert_eq!(in_order(["B-10", "B-2", "A-1", "B-3"]), "A-1, B-2..3, B-10");
+    }
 
     #[test]
     fn consecutive_ids_become_ranges() {

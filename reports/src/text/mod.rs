@@ -3,9 +3,11 @@
 mod areas;
 mod document;
 mod ids;
+pub mod mutants;
 mod sensitivity;
 mod trouble;
 
 pub use crate::page::Style;
 pub use document::render;
+pub use ids::in_order;
 pub(crate) use trouble::seeing;

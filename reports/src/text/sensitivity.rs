@@ -1,15 +1,11 @@
 //! The edits of a target that open it: how many were caught, and what was not, first.
 
-use super::ids;
+use super::mutants;
 use crate::{
-    mutants::{Fate, Mutant},
     page::{Page, Tone},
     results::Results,
     words,
 };
-
-/// Column of what belongs to an edit.
-const BODY: usize = 6;
 
 /// Among the first lines, what was not caught: the passes above mean less then.
 pub(super) fn first(page: &mut Page, results: &Results) {
@@ -38,49 +34,7 @@ pub(super) fn write(page: &mut Page, results: &Results) {
     page.gap();
     let heading = format!("Sensitivity: {caught} of {all} edits of this target were caught by exactly their checks");
     page.paragraph(0, Tone::Strong, &heading);
-    for mutant in results.uncaught() {
-        uncaught(page, mutant);
-    }
-    let caught: Vec<_> = results.sensitivity.iter().filter(|mutant| mutant.status == Fate::Killed).collect();
-    let widest = caught.iter().map(|mutant| mutant.slug.len()).max().unwrap_or(0);
-    for mutant in caught {
-        let label = format!("{:<widest$}  ", mutant.slug);
-        page.labelled(2, (&label, Tone::Good), &in_order(mutant.kills.iter().map(String::as_str)));
-        if page.style.verbose {
-            page.paragraph(BODY, Tone::Plain, &mutant.sentence);
-        }
-    }
-}
-
-fn uncaught(page: &mut Page, mutant: &Mutant) {
-    let label = format!("{}  ", mutant.status.name().to_uppercase());
-    page.hanging(2, (&label, Tone::Bad), BODY, &format!("{}: {}", mutant.slug, mutant.sentence));
-    if let Some(error) = &mutant.error {
-        row(page, "why", error);
-        return;
-    }
-    let missed: Vec<_> = mutant.missed().collect();
-    if !missed.is_empty() {
-        row(page, "did not fail", &in_order(missed));
-    }
-    for id in mutant.collateral() {
-        let reason = mutant.reasons.get(id).map_or("", String::as_str);
-        row(page, "must not fail", &format!("{id}: {reason}"));
-    }
-    for unclear in &mutant.unclear {
-        row(page, "not judged", unclear);
-    }
-}
-
-fn row(page: &mut Page, label: &str, text: &str) {
-    page.labelled(BODY, (&format!("{label:<15}"), Tone::Faint), text);
-}
-
-/// Ids in the order of their numbers, in few words.
-fn in_order<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
-    let mut ids: Vec<&str> = ids.into_iter().collect();
-    ids.sort_by_key(|id| id.split_once('-').map(|(area, number)| (area, number.parse::<u32>().unwrap_or(0))));
-    ids::compact(ids)
+    mutants::list(page, &results.sensitivity);
 }
 
 #[cfg(test)]

@@ -110,7 +110,7 @@ impl<'a> Show<'a> {
                 // Why there is none was said already.
                 (1, []) => {}
                 (1, [only]) => self.print(&json::render(only)),
-                (_, all) => self.print(&json::render_all(all)),
+                (_, all) => self.print(&json::render(all)),
             }
         }
         if let Some(EvidenceFile { path, file }) = self.evidence.take()

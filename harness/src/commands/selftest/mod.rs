@@ -4,11 +4,13 @@ mod show;
 
 use std::{path::PathBuf, process::ExitCode};
 
+use watertight_reports::json;
+
 use super::{
     HARNESS_ERROR, INCOMPLETE, USAGE,
     enter::{Entered, enter},
     line,
-    output::say,
+    output::{self, say},
 };
 use crate::{
     checks,
@@ -40,14 +42,14 @@ fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
     let checks = checks::all();
     let selftest =
         Selftest { checks: &checks, program, mutants, identity, by_root, full: options.full, jobs: options.jobs.get() };
-    let progress = show::Progress::new(options.quiet);
+    let done = show::Done::new(options.quiet);
     let matrix = selftest
-        .run(&chosen, &|name, what, right| progress.done(name, what, right))
+        .run(&chosen, &|name, what, right| done.one(name, what, right))
         .map_err(|error| incomplete(error.to_string()))?;
-    progress.clear();
-    let document = if options.json { show::json(&matrix) } else { show::text(&matrix, options.verbose) };
-    super::output::print(&document)
-        .map_err(|error| (format!("cannot write to standard output: {error}"), HARNESS_ERROR))?;
+    drop(done);
+    let style = output::style(options.verbose);
+    let document = if options.json { json::render(&matrix) } else { show::text(&matrix, &style) };
+    output::print(&document).map_err(|error| (format!("cannot write to standard output: {error}"), HARNESS_ERROR))?;
     let explained = matrix.ablation.as_ref().is_none_or(Ablation::is_explained);
     Ok(if matrix.summary.is_exact() && explained { 0 } else { NOT_EXACT })
 }
