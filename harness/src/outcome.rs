@@ -1,24 +1,21 @@
 //! From a run to its results: judges every check, and adds what a reader needs to know of target and machine.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    time::{Instant, SystemTime},
-};
+use std::time::{Instant, SystemTime};
 
-use watertight_probe::wire;
 use watertight_reports::{
     evidence::{Evidence, LaunchKind},
-    results::{self, Counts, Fact, Results, Status},
+    results::{self, CheckResult, Counts, Fact, Results, Status},
+    sanitise, time,
 };
 
 use crate::{
     catalogue::{Catalogue, CatalogueError},
     check::Check,
-    checks, judge,
+    checks, judge, machine,
     planner::{Allocator, Layout, Planner},
-    run::{Options, Ran, RunError, Session},
+    run::{Listener, Options, Ran, RunError, Session},
     sensitivity,
+    site::Secrets,
     target::Target,
 };
 
@@ -33,6 +30,10 @@ pub struct Run<'a> {
     pub with_mutants: bool,
     /// The harness is the machine's root.
     pub by_root: bool,
+    /// As whom the harness runs, in words.
+    pub identity: &'a str,
+    /// The text that checks were chosen by.
+    pub filter: Option<&'a str>,
 }
 
 /// Why there are no results.
@@ -46,26 +47,28 @@ pub enum OutcomeError {
     Run(#[from] RunError),
 }
 
+/// What a run and its judgement brought.
+pub struct Outcome {
+    pub results: Results,
+    pub evidence: Evidence,
+    pub layout: Layout,
+    pub secrets: Secrets,
+}
+
 /// Runs and judges. Refuses to start where the checks are not those of the text.
-pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evidence), OutcomeError> {
+pub fn of(run: &Run<'_>, listener: &dyn Listener) -> Result<Outcome, OutcomeError> {
     let spec = spec(&checks::all())?;
     let began = Instant::now();
-    let started_at = rfc3339(SystemTime::now());
-    let Ran { evidence, layout, version } = Session::run(run.target, run.checks, run.options, progress)?;
-    let mut checks = vec![];
-    let mut untestable = vec![];
-    for check in run.checks {
-        let (result, not_testable) = judge::check(check, &items(check, &layout), &evidence);
-        checks.push(result);
-        untestable.extend(not_testable);
-    }
+    let started_at = time::rfc3339(SystemTime::now());
+    let Ran { evidence, layout, version, secrets } = Session::run(run.target, run.checks, run.options, listener)?;
+    let (checks, untestable) = judged(run.checks, &layout, &evidence);
     let sensitivity = if run.with_mutants {
-        progress("its mutants");
+        listener.stage("its mutants");
         sensitivity::of(run, &checks)
     } else {
         vec![]
     };
-    let results = Results {
+    let mut results = Results {
         schema: results::SCHEMA.into(),
         spec: spec.clone(),
         target: target(run, &evidence, version),
@@ -75,11 +78,28 @@ pub fn of(run: &Run<'_>, progress: &mut dyn FnMut(&str)) -> Result<(Results, Evi
         untestable,
         checks,
         sensitivity,
-        environment: environment(),
+        environment: machine::facts(),
         started_at,
         wall_ms: began.elapsed().as_millis() as u64,
     };
-    Ok((results, evidence))
+    results.environment.insert("identity".into(), Fact::Known(run.identity.to_owned()));
+    if let Some(filter) = run.filter {
+        results.environment.insert("filter".into(), Fact::Known(filter.to_owned()));
+    }
+    sanitise::results(&mut results);
+    Ok(Outcome { results, evidence, layout, secrets })
+}
+
+/// Every check's result on this evidence, and the ids of the attempts that are untestable there. Pure.
+pub fn judged(checks: &[&Check], layout: &Layout, evidence: &Evidence) -> (Vec<CheckResult>, Vec<String>) {
+    let mut untestable = vec![];
+    let judge = |check: &&Check| {
+        let (mut result, not_testable) = judge::check(check, &items(check, layout), evidence);
+        untestable.extend(not_testable);
+        sanitise::check(&mut result);
+        result
+    };
+    (checks.iter().map(judge).collect(), untestable)
 }
 
 /// The version of the text that these checks agree with.
@@ -106,43 +126,8 @@ fn target(run: &Run<'_>, evidence: &Evidence, version: String) -> results::Targe
     }
 }
 
-/// Facts about the machine, each known or with the reason why not.
-fn environment() -> BTreeMap<String, Fact> {
-    let read = |path: &str| match fs::read_to_string(path) {
-        Ok(text) => Fact::Known(wire::escape(text.trim().as_bytes(), 200)),
-        Err(error) => Fact::Unavailable(error.to_string()),
-    };
-    let facts = [
-        ("kernel", read("/proc/sys/kernel/osrelease")),
-        ("max_user_namespaces", read("/proc/sys/user/max_user_namespaces")),
-        ("apparmor_restrict_unprivileged_userns", read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")),
-        ("unprivileged_userns_clone", read("/proc/sys/kernel/unprivileged_userns_clone")),
-        ("load", read("/proc/loadavg")),
-        ("architecture", Fact::Known(std::env::consts::ARCH.into())),
-    ];
-    facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect()
-}
-
-/// A time in RFC 3339, UTC, to the second.
-fn rfc3339(time: SystemTime) -> String {
-    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days to a date of the Gregorian calendar, counted from 1 March of year 0.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -153,14 +138,5 @@ mod tests {
             Err(OutcomeError::Disagree(problems)) => assert!(problems[0].contains(all[0].id), "{problems:?}"),
             other => panic!("{other:?}"),
         }
-    }
-
-    #[test]
-    fn times_are_those_of_the_calendar() {
-        let at = |seconds| rfc3339(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-        assert_eq!(at(0), "1970-01-01T00:00:00Z");
-        assert_eq!(at(951_782_399), "2000-02-28T23:59:59Z");
-        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00Z");
     }
 }

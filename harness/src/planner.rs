@@ -5,6 +5,7 @@ use std::{
     path::PathBuf,
 };
 
+use serde::{Deserialize, Serialize};
 use watertight_probe::{
     nonce::{Nonce, RunNonce},
     plan::{Attempt, Datagram, Endpoint, Needle, SendCall, Step, Stream, UnixAddress, UnixKind},
@@ -24,7 +25,8 @@ pub const INSTANCE_PORT: u16 = 8766;
 pub const SIDE: &str = "+side";
 
 /// What the planner must know of the world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Layout {
     /// Index of the host side's link, for link-local addresses.
     pub link: u32,

@@ -61,6 +61,9 @@ pub struct Target {
     /// Each attempt is made as whom its control is made as, in launches of their own.
     #[serde(default)]
     pub as_control: bool,
+    /// The manifest itself, byte for byte.
+    #[serde(skip)]
+    pub manifest: String,
 }
 
 /// A failure that was reported to the target's own project.
@@ -151,8 +154,9 @@ impl Target {
 
     /// Reads a manifest.
     pub fn parse(name: &str, text: &str) -> Result<Self, TargetError> {
-        let target: Self = toml::from_str(text)
+        let mut target: Self = toml::from_str(text)
             .map_err(|source| TargetError::Syntax { name: name.to_owned(), source: Box::new(source) })?;
+        target.manifest = text.to_owned();
         if !target.launch.argv.iter().any(|word| word == "{probe}") {
             return Err(TargetError::NoProbe { name: name.to_owned() });
         }

@@ -1,5 +1,6 @@
 //! What a run found, and how it is shown: the evidence, the results, and the reports made from them.
 
+pub mod bundle;
 pub mod doctor;
 pub mod evidence;
 pub mod explain;
@@ -7,6 +8,7 @@ pub mod json;
 pub mod list;
 pub mod mutants;
 mod page;
+pub mod predicate;
 pub mod progress;
 pub mod results;
 pub mod sanitise;
@@ -14,4 +16,5 @@ pub mod summary;
 #[cfg(test)]
 mod testing;
 pub mod text;
+pub mod time;
 mod words;

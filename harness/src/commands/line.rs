@@ -103,6 +103,13 @@ pub struct Check {
     /// Write everything that was seen, inside and outside, to this file as JSON.
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<PathBuf>,
+    /// Keep everything that the run brings as a bundle in this new directory: see `watertight sign` and `verify`. Of
+    /// several targets, each has a directory of its own in it.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// 64 hexadecimal digits that whoever will verify this run has chosen: it then shows that the run was made after.
+    #[arg(long, value_name = "HEX", value_parser = challenge)]
+    pub nonce: Option<[u8; 32]>,
     /// How results are printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -112,6 +119,15 @@ pub struct Check {
     /// List every check, and every attempt of those that did not pass.
     #[arg(long, short)]
     pub verbose: bool,
+}
+
+/// The 32 bytes of a challenge.
+fn challenge(text: &str) -> Result<[u8; 32], String> {
+    let mut bytes = [0; 32];
+    match hex::decode_to_slice(text, &mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(_) => Err("a nonce is 64 hexadecimal digits; `openssl rand -hex 32` makes one".into()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -6,7 +6,7 @@ use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
 
 use super::{
     attribute::BEGAN_AT,
-    session::{Options, Ran, RunError, Session},
+    session::{Nobody, Options, Ran, RunError, Session},
 };
 use crate::{check::Check, scenario::Scenario, site::Secrets, target::Target};
 
@@ -21,12 +21,11 @@ impl<'a> Session<'a> {
         options: &'a Options,
         secrets: Secrets,
     ) -> Result<Ran, RunError> {
-        let mut silent = |_: &str| {};
-        let mut session = Session::new(target, checks, options, secrets, &mut silent)?;
+        let mut session = Session::new(target, checks, options, secrets.clone(), &Nobody)?;
         session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
         session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
         let layout = session.layout.clone();
-        Ok(Ran { evidence: session.finish()?, layout, version: String::new() })
+        Ok(Ran { evidence: session.finish()?, layout, version: String::new(), secrets })
     }
 
     /// The target's launches alone, one after the other in one world, and of them only those that `checks` ask for.
@@ -39,8 +38,7 @@ impl<'a> Session<'a> {
         secrets: Secrets,
         controls: &Evidence,
     ) -> Result<Evidence, RunError> {
-        let mut silent = |_: &str| {};
-        let mut session = Session::new(target, checks, options, secrets.clone(), &mut silent)?;
+        let mut session = Session::new(target, checks, options, secrets.clone(), &Nobody)?;
         session.only_needed = true;
         session.allocator.leave_out(BEFORE);
         session.launches = controls.launches.iter().map(elsewhere).collect();
@@ -77,8 +75,7 @@ impl<'a> Session<'a> {
         secrets: Secrets,
         scenario: Scenario,
     ) -> Result<Evidence, RunError> {
-        let mut silent = |_: &str| {};
-        let mut session = Session::new(target, checks, options, secrets, &mut silent)?;
+        let mut session = Session::new(target, checks, options, secrets, &Nobody)?;
         session.scenarios(&[scenario].into())?;
         session.finish()
     }

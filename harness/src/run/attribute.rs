@@ -11,12 +11,15 @@ use watertight_probe::{
     plan::{Attempt, Datagram, Stream, UnixAddress},
     sighting::{Event, Sighting},
 };
-use watertight_reports::evidence::{AttemptRecord, Launch, Unattributed};
+use watertight_reports::evidence::{AttemptRecord, Launch, LaunchKind, Unattributed};
 
 use crate::{planner::SIDE, site::address::is_origin};
 
 /// Sightings without an owner that are kept.
 const KEPT: usize = 50;
+
+/// The fixture that captures frames.
+const CAPTURE: &str = "capture";
 
 /// When a launch began, in the clock of the ledgers: a key of [`Launch::outside`].
 pub const BEGAN_AT: &str = "began_at";
@@ -68,6 +71,30 @@ pub fn attribute(launches: &mut [Launch], sightings: Vec<Sighting>, run: &RunNon
         }
     }
     rest
+}
+
+/// Attributes what is recorded in these launches once more. The first attempt, `launch: attempt`, that does not come to
+/// what it has: then something was moved, added or taken away since.
+pub fn again(launches: &[Launch], run: &RunNonce) -> Option<String> {
+    // Launches that checks make by themselves are in a world of their own, with connections numbered apart.
+    [true, false].into_iter().find_map(|own| {
+        let these = launches.iter().filter(|launch| (launch.kind == LaunchKind::Own) == own);
+        let recorded: Vec<&Launch> = these.collect();
+        let mut bare: Vec<Launch> = recorded.iter().copied().cloned().collect();
+        let mut sightings: Vec<Sighting> = vec![];
+        for record in bare.iter_mut().flat_map(|launch| launch.attempts.values_mut()) {
+            sightings.append(&mut record.sightings);
+        }
+        // Ledgers first, then frames, each in its order; what several nonces name is there for each of them.
+        sightings.sort_by_key(|one| (one.fixture == CAPTURE, one.seq));
+        sightings.dedup();
+        attribute(&mut bare, sightings, run);
+        recorded.iter().zip(&bare).find_map(|(recorded, bare)| {
+            let mut both = recorded.attempts.iter().zip(bare.attempts.values());
+            both.find(|((_, one), other)| one.sightings != other.sightings)
+                .map(|((attempt, _), _)| format!("{}: {attempt}", recorded.id))
+        })
+    })
 }
 
 enum Owned {
@@ -268,8 +295,6 @@ fn connection(event: &Event) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use watertight_reports::evidence::LaunchKind;
-
     use super::*;
     use crate::site::address;
 

@@ -11,5 +11,6 @@ mod sockets;
 mod version;
 mod witness;
 
+pub use attribute::again as attribute_again;
 pub use launch::APPLIED;
-pub use session::{MUTANTS, Options, Ran, RunError, Session};
+pub use session::{Listener, MUTANTS, Nobody, Options, Ran, RunError, Session};

@@ -1,6 +1,11 @@
 //! One run against one target: controls, the target, controls again, then the launches that checks ask for by themselves.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::mpsc, thread};
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::mpsc::{self, Sender},
+    thread,
+};
 
 use watertight_fixtures::world::{PROGRAMS, SpawnError, WORKSPACE};
 use watertight_probe::{
@@ -34,6 +39,41 @@ pub struct Options {
     pub soak: u32,
     /// Further programs of ours that lie in the world, by name.
     pub beside: Vec<(String, PathBuf)>,
+    /// What the run's nonce must answer; empty where nobody asked.
+    pub challenge: Vec<u8>,
+}
+
+/// Is told what a run brings as it comes, from any thread.
+pub trait Listener: Sync {
+    /// This is being done now, in a few words.
+    fn stage(&self, stage: &str);
+    /// This launch has ended. What was seen outside of it is known at the end of the run only.
+    fn launch(&self, launch: &Launch);
+}
+
+/// Hears of launches at once, and of stages when those of the others are over.
+struct Later<'a> {
+    listener: &'a dyn Listener,
+    tell: Sender<String>,
+}
+
+impl Listener for Later<'_> {
+    fn stage(&self, stage: &str) {
+        // Nobody listens any more when the other launches could not be made.
+        let _ = self.tell.send(stage.to_owned());
+    }
+
+    fn launch(&self, launch: &Launch) {
+        self.listener.launch(launch);
+    }
+}
+
+/// Listens to nothing.
+pub struct Nobody;
+
+impl Listener for Nobody {
+    fn stage(&self, _: &str) {}
+    fn launch(&self, _: &Launch) {}
 }
 
 /// Why a run could not be made. Nothing is judged then.
@@ -59,6 +99,7 @@ pub struct Ran {
     pub layout: Layout,
     /// The target's version in its own words.
     pub version: String,
+    pub secrets: Secrets,
 }
 
 /// A run under way.
@@ -72,11 +113,11 @@ pub struct Session<'a> {
     checks: &'a [&'static Check],
     /// Launches beside the main one are made only where a check has attempts of its own in them.
     pub(super) only_needed: bool,
-    progress: &'a mut dyn FnMut(&str),
+    listener: &'a dyn Listener,
 }
 
 impl<'a> Session<'a> {
-    /// Runs `checks` against `target`. `progress` is told what is being done, in a few words.
+    /// Runs `checks` against `target`. `listener` is told what is being done and what came.
     ///
     /// Launches that checks make by themselves, to end them in some way or to withhold something, go on beside the others
     /// in a world of their own: most of the time they wait.
@@ -84,40 +125,37 @@ impl<'a> Session<'a> {
         target: &'a Target,
         checks: &'a [&'static Check],
         options: &'a Options,
-        progress: &'a mut dyn FnMut(&str),
+        listener: &'a dyn Listener,
     ) -> Result<Ran, RunError> {
-        progress("making the world");
-        let secrets = Secrets::new().map_err(SiteError::Random)?;
+        listener.stage("making the world");
+        let secrets = Secrets::new(&options.challenge).map_err(SiteError::Random)?;
         let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();
         let (tell, told) = mpsc::channel();
         let beside = secrets.clone();
         thread::scope(|scope| {
             let apart = thread::Builder::new().spawn_scoped(scope, move || {
-                let mut progress = |stage: &str| {
-                    // Nobody listens any more when the other launches could not be made.
-                    let _ = tell.send(stage.to_owned());
-                };
+                let later = Later { listener, tell };
                 if scenarios.is_empty() {
                     return Ok(None);
                 }
-                let mut session = Session::new(target, checks, options, beside, &mut progress)?;
+                let mut session = Session::new(target, checks, options, beside, &later)?;
                 session.scenarios(&scenarios)?;
                 session.finish().map(Some)
             });
             let apart = apart.map_err(RunError::Thread)?;
-            let mut session = Session::new(target, checks, options, secrets, &mut *progress)?;
+            let mut session = Session::new(target, checks, options, secrets.clone(), listener)?;
             session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
             session.main()?;
             session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
             let version = version::of(&session.site, target, &program());
             let layout = session.layout.clone();
             let mut evidence = session.finish()?;
-            told.iter().for_each(|stage| progress(&stage));
+            told.iter().for_each(|stage| listener.stage(&stage));
             if let Some(apart) = apart.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))? {
                 evidence.join(apart);
             }
-            progress("judging");
-            Ok(Ran { evidence, layout, version })
+            listener.stage("judging");
+            Ok(Ran { evidence, layout, version, secrets })
         })
     }
 
@@ -126,18 +164,18 @@ impl<'a> Session<'a> {
         checks: &'a [&'static Check],
         options: &'a Options,
         secrets: Secrets,
-        progress: &'a mut dyn FnMut(&str),
+        listener: &'a dyn Listener,
     ) -> Result<Self, RunError> {
         let mut site = Site::up(&options.program, &options.beside, secrets)?;
         site.bearer_variable = target.bearer_variable.clone();
         let mut layout = site.layout()?;
         layout.absent = target.absent.keys().copied().collect();
         let allocator = Allocator::default();
-        Ok(Self { target, options, site, layout, launches: vec![], allocator, checks, only_needed: false, progress })
+        Ok(Self { target, options, site, layout, launches: vec![], allocator, checks, only_needed: false, listener })
     }
 
     pub(super) fn controls(&mut self, when: &str, user: LaunchKind, root: LaunchKind) -> Result<(), RunError> {
-        (self.progress)(&format!("controls {when}"));
+        self.listener.stage(&format!("controls {when}"));
         for (kind, id, as_root) in [(user, format!("control-{when}"), false), (root, format!("root-{when}"), true)] {
             for assembled in self.assemble(kind, &id, End::Exit(0))? {
                 let argv = self.probe_words(&assembled)?;
@@ -145,7 +183,7 @@ impl<'a> Session<'a> {
                 let mut running =
                     Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)?;
                 running.carry_through(&self.site);
-                self.launches.push(running.end());
+                self.keep(running.end());
             }
         }
         Ok(())
@@ -153,7 +191,7 @@ impl<'a> Session<'a> {
 
     /// The target's own launches, with a second spawn beside the first so that one's bearer can be tried on the other.
     pub(super) fn main(&mut self) -> Result<(), RunError> {
-        (self.progress)("target");
+        self.listener.stage("target");
         let mut beside = vec![];
         for assembled in self.assemble_beside(LaunchKind::Second, "second", End::Stay)? {
             let mut running = self.start(LaunchKind::Second, assembled, true)?;
@@ -181,23 +219,28 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    fn keep(&mut self, launch: Launch) {
+        self.listener.launch(&launch);
+        self.launches.push(launch);
+    }
+
     fn stop(&mut self, launches: Vec<Running>) {
         for mut running in launches {
             running.stop();
-            self.launches.push(running.end());
+            self.keep(running.end());
         }
     }
 
     pub(super) fn scenarios(&mut self, wanted: &BTreeSet<Scenario>) -> Result<(), RunError> {
         for scenario in wanted {
-            (self.progress)(&scenario.id());
+            self.listener.stage(&scenario.id());
             let launch = self.scenario(*scenario)?;
-            self.launches.push(launch);
+            self.keep(launch);
         }
         // What the probe tries at its very start is a race: more starts, more chances to see it lost.
         for again in 1..self.options.soak {
             let launch = self.again(again)?;
-            self.launches.push(launch);
+            self.keep(launch);
         }
         Ok(())
     }
@@ -223,7 +266,7 @@ impl<'a> Session<'a> {
         running.tell(&self.site);
         let mut launch = running.end();
         launch.outside.insert("workspace".into(), WORKSPACE.into());
-        self.launches.push(launch);
+        self.keep(launch);
         Ok(())
     }
 

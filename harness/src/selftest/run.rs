@@ -145,6 +145,7 @@ impl Selftest<'_> {
             as_root,
             soak: 1,
             beside: vec![(MUTANTS.to_owned(), self.mutants.clone())],
+            challenge: vec![],
         }
     }
 

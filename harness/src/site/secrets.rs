@@ -10,6 +10,8 @@ use watertight_probe::{nonce::RunNonce, plan::Needle};
 #[derive(Clone)]
 pub struct Secrets {
     pub run: RunNonce,
+    /// What makes the run's nonce of the challenge.
+    pub salt: [u8; 32],
     /// What banners are made from.
     banners: RunNonce,
     /// What the provider takes.
@@ -21,16 +23,16 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// New ones, from the kernel's random numbers.
-    pub fn new() -> io::Result<Self> {
-        let mut bytes = [0; 32];
-        File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-        let run = RunNonce::from_bytes(bytes);
+    /// New ones, from the kernel's random numbers. The run's nonce answers this challenge, which may be empty.
+    pub fn new(challenge: &[u8]) -> io::Result<Self> {
+        let mut salt = [0; 32];
+        File::open("/dev/urandom")?.read_exact(&mut salt)?;
+        let run = RunNonce::answer(salt, challenge);
         let provider_key = format!("sk-wt-{}", &run.secret("provider-key")[..40]);
         let marker = run.secret("marker");
         let planted = ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "WATERTIGHT_PLANTED"]
             .map(|name| (name, format!("planted-{}", &run.secret(name)[..40])));
-        Ok(Self { banners: run.clone(), run, provider_key, marker, planted: planted.to_vec() })
+        Ok(Self { banners: run.clone(), run, salt, provider_key, marker, planted: planted.to_vec() })
     }
 
     /// The same secrets with nonces of its own: for a world beside others in which the same launches are made.

@@ -15,14 +15,10 @@ use std::{
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::AsFd;
-use watertight_reports::{
-    evidence::Evidence,
-    results::{Fact, Results},
-    sanitise,
-};
+use watertight_reports::evidence::Launch;
 
 use super::{Plan, show::Show};
-use crate::{commands::sys, outcome};
+use crate::{commands::sys, keep::Keep, outcome, run::Listener};
 
 /// How the jobs came to an end.
 pub enum Ended {
@@ -32,7 +28,7 @@ pub enum Ended {
 }
 
 /// A target's results, or why it could not be run.
-pub type Outcome = Result<(Results, Evidence), String>;
+pub type Outcome = Result<outcome::Outcome, String>;
 
 enum Event {
     Stage(usize, String),
@@ -85,24 +81,47 @@ pub fn run(plan: &Arc<Plan>, slots: usize, show: &mut Show<'_>) -> io::Result<En
 }
 
 fn one(plan: &Plan, index: usize, sender: &Sender<Event>) -> Outcome {
+    let target = &plan.targets[index];
     let run = outcome::Run {
-        target: &plan.targets[index],
+        target,
         checks: &plan.checks,
         complete: plan.filter.is_none(),
         options: &plan.options,
         with_mutants: plan.with_mutants,
         by_root: plan.by_root,
+        identity: &plan.identity,
+        filter: plan.filter.as_deref(),
     };
-    let mut progress = |stage: &str| {
-        let _ = sender.send(Event::Stage(index, stage.to_owned()));
-    };
-    let (mut results, evidence) = catch_unwind(AssertUnwindSafe(|| outcome::of(&run, &mut progress)))
+    let keep = plan.out.as_ref().map(|out| out.begin(plan, target)).transpose()?;
+    let listener = Told { index, sender, keep: keep.as_ref() };
+    let outcome = catch_unwind(AssertUnwindSafe(|| outcome::of(&run, &listener)))
         .map_err(|_| "the harness failed: this is a bug of Watertight".to_owned())?
         .map_err(|error| error.to_string())?;
-    results.environment.insert("identity".into(), Fact::Known(plan.identity.clone()));
-    if let Some(filter) = &plan.filter {
-        results.environment.insert("filter".into(), Fact::Known(filter.clone()));
+    if let (Some(keep), Some(out)) = (keep, &plan.out) {
+        keep.finish(&outcome, target, &out.supplied).map_err(|error| format!("the evidence is lost: {error}"))?;
     }
-    sanitise::results(&mut results);
-    Ok((results, evidence))
+    Ok(outcome)
+}
+
+/// Passes on what a job says.
+struct Told<'a> {
+    index: usize,
+    sender: &'a Sender<Event>,
+    keep: Option<&'a Keep>,
+}
+
+impl Listener for Told<'_> {
+    fn stage(&self, stage: &str) {
+        // Nobody listens any more after an interrupt.
+        let _ = self.sender.send(Event::Stage(self.index, stage.to_owned()));
+        if let Some(keep) = self.keep {
+            keep.stage(stage);
+        }
+    }
+
+    fn launch(&self, launch: &Launch) {
+        if let Some(keep) = self.keep {
+            keep.launch(launch);
+        }
+    }
 }

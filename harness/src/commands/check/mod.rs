@@ -3,6 +3,7 @@
 mod choose;
 mod expect;
 mod jobs;
+mod out;
 mod programs;
 mod show;
 mod stages;
@@ -32,6 +33,7 @@ struct Plan {
     /// The harness is the machine's root.
     by_root: bool,
     identity: String,
+    out: Option<out::Out>,
 }
 
 /// Runs the targets; the exit status is that of the worst.
@@ -69,16 +71,24 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
         expect::in_date(&targets, &catalogue)?;
     }
     let evidence = line.evidence.as_deref().map(show::open).transpose()?;
+    let out = out::Out::of(line, &catalogue)?;
     programs::all_there(&targets)?;
     let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;
     let plan = Arc::new(Plan {
         targets,
         checks: chosen,
         filter: line.filter.clone(),
-        options: Options { program, as_root: line.as_root, soak: line.soak.get(), beside: vec![] },
+        options: Options {
+            program,
+            as_root: line.as_root,
+            soak: line.soak.get(),
+            beside: vec![],
+            challenge: line.nonce.map(Vec::from).unwrap_or_default(),
+        },
         with_mutants: line.with_mutants,
         by_root,
         identity,
+        out,
     });
     let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence);
     let ended = jobs::run(&plan, line.jobs.get(), &mut show).map_err(|error| {

@@ -22,6 +22,7 @@ use crate::{
         HARNESS_ERROR, INCOMPLETE,
         line::{self, Format},
     },
+    outcome,
     target::Target,
 };
 
@@ -85,15 +86,15 @@ impl<'a> Show<'a> {
             stages.ended(&target.name);
         }
         let code = match &outcome {
-            Ok((results, _)) => self.judge(results, target),
+            Ok(outcome) => self.judge(&outcome.results, target),
             Err(error) => {
                 self.say(&format!("{}: {error}", target.name));
                 INCOMPLETE
             }
         };
         self.worst = severity(self.worst, code);
-        if let (Ok((results, _)), true) = (&outcome, self.outcomes.len() > 1) {
-            self.progress_line(&format!("{}: {}", target.name, results.status_line()));
+        if let (Ok(outcome), true) = (&outcome, self.outcomes.len() > 1) {
+            self.progress_line(&format!("{}: {}", target.name, outcome.results.status_line()));
         }
         self.outcomes[index] = Some(outcome);
         if self.line.format == Format::Text {
@@ -105,7 +106,7 @@ impl<'a> Show<'a> {
     pub fn finish(mut self) -> u8 {
         self.progress = None;
         if self.line.format == Format::Json {
-            let results: Vec<_> = self.found().map(|(results, _)| results.clone()).collect();
+            let results: Vec<_> = self.found().map(|outcome| outcome.results.clone()).collect();
             match (self.outcomes.len(), results.as_slice()) {
                 // Why there is none was said already.
                 (1, []) => {}
@@ -114,7 +115,7 @@ impl<'a> Show<'a> {
             }
         }
         if let Some(EvidenceFile { path, file }) = self.evidence.take()
-            && let Err(error) = write(file, &self.found().map(|(_, evidence)| evidence).collect::<Vec<_>>())
+            && let Err(error) = write(file, &self.found().map(|outcome| &outcome.evidence).collect::<Vec<_>>())
         {
             say(&format!("cannot write {}: {error}", path.display()));
             self.worst = severity(self.worst, HARNESS_ERROR);
@@ -148,7 +149,7 @@ impl<'a> Show<'a> {
         expect::exit_code(results, &surprises)
     }
 
-    fn found(&self) -> impl Iterator<Item = &(Results, Evidence)> {
+    fn found(&self) -> impl Iterator<Item = &outcome::Outcome> {
         self.outcomes.iter().flatten().flatten()
     }
 
@@ -157,7 +158,8 @@ impl<'a> Show<'a> {
         while let Some(Some(outcome)) = self.outcomes.get(self.shown) {
             let first = self.shown == 0;
             self.shown += 1;
-            if let Ok((results, _)) = outcome {
+            if let Ok(outcome) = outcome {
+                let results = &outcome.results;
                 let sentence = |id: &str| self.catalogue.requirement(id).map(|one| one.sentence.as_str());
                 let text = text::render(results, sentence, &output::style(self.line.verbose));
                 let text = if first { text } else { format!("\n{text}") };

@@ -1,0 +1,236 @@
+//! The predicate of a run: what its statement says.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use sha2::{Digest, Sha256};
+use watertight_reports::{
+    bundle::{
+        Manifest,
+        documents::{Plan, Run},
+    },
+    evidence::Evidence,
+    predicate::{
+        self, Artifact, Check, Evidence as Bound, Kind, Predicate, Profile, Reproduce, Spec, Summary, Workload,
+        check_set,
+    },
+    results::{CheckResult, Fact},
+};
+
+use crate::{
+    build_info,
+    catalogue::{self, Catalogue},
+    check, checks,
+    doctor::programs,
+    keep::Supplied,
+    outcome::Outcome,
+    target::Target,
+};
+
+/// The profile's name.
+pub const CORE: &str = "core";
+
+/// What is known at the end.
+pub struct End<'a> {
+    pub finished_at: String,
+    pub monotonic_ms: u64,
+    pub manifest: &'a Manifest,
+}
+
+/// What is signed of this run.
+pub fn of(
+    plan: &Plan,
+    run: &Run,
+    outcome: &Outcome,
+    target: &Target,
+    supplied: &Supplied,
+    end: End<'_>,
+) -> Result<Predicate, String> {
+    let Outcome { results, evidence, .. } = outcome;
+    let identity = match results.environment.get("identity") {
+        Some(Fact::Known(identity)) => identity.clone(),
+        _ => String::new(),
+    };
+    Ok(Predicate {
+        schema_version: predicate::VERSION.into(),
+        spec: spec(&plan.spec),
+        profile: profile(&plan.spec),
+        target: predicate::Target {
+            name: results.target.name.clone(),
+            kind: kind(target),
+            version: results.target.version.clone(),
+            route: results.target.route.clone(),
+            launched_as: results.target.launched_as.clone(),
+            manifest_sha256: hex::encode(Sha256::digest(&target.manifest)),
+            artifacts: artifacts(target)?,
+            argv: results.target.argv.clone(),
+            env_names: target.environment.keys().cloned().collect(),
+            source: supplied.source.clone(),
+        },
+        workload: Workload { kind: "probe".into(), credentials: "synthetic".into() },
+        harness: build_info::harness()?,
+        run: predicate::Run {
+            id: plan.run.clone(),
+            nonce: run.nonce.clone(),
+            salt: run.salt.clone(),
+            challenge: plan.challenge.clone(),
+            started_at: plan.started_at.clone(),
+            finished_at: end.finished_at,
+            monotonic_ms: end.monotonic_ms,
+            argv: supplied.argv.clone(),
+            identity,
+            official: plan.official,
+            ci: supplied.ci.clone(),
+        },
+        environment: results.environment.clone(),
+        checks: results.checks.iter().map(|result| statement_of(result, evidence)).collect(),
+        untestable: results.untestable.clone(),
+        mutation_matrix: supplied.matrix.as_ref().map(|(_, matrix)| matrix.clone()),
+        summary: Summary::of(results),
+        not_claimed: not_claimed(),
+        redactions: vec![],
+        evidence: bound(end.manifest),
+        previous: supplied.previous.clone(),
+        reproduce: reproduce(plan),
+    })
+}
+
+/// The text that was built in.
+pub fn spec(version: &str) -> Spec {
+    Spec {
+        name: "CONFORMANCE.md".into(),
+        version: version.to_owned(),
+        sha256: hex::encode(Sha256::digest(catalogue::TEXT)),
+    }
+}
+
+/// The profile whose checks are built in.
+pub fn profile(version: &str) -> Profile {
+    let all = checks::all();
+    let set = check_set(all.iter().map(|check| (check.id, check.level)));
+    Profile { id: CORE.into(), version: version.to_owned(), check_set: hex::encode(Sha256::digest(set)) }
+}
+
+/// What binds the raw evidence.
+pub fn bound(manifest: &Manifest) -> Bound {
+    Bound {
+        manifest_sha256: hex::encode(manifest.digest()),
+        entries: manifest.entries.len() as u32,
+        merkle_root: hex::encode(manifest.merkle_root()),
+    }
+}
+
+/// What the statement says of one requirement.
+pub fn statement_of(result: &CheckResult, evidence: &Evidence) -> Check {
+    let prefix = format!("{}/", result.slug);
+    let mut attempts = BTreeMap::new();
+    for launch in &evidence.launches {
+        // Every attempt of a check begins with its slug, and those of one check lie beside each other.
+        let own: Vec<String> = launch
+            .attempts
+            .range(prefix.clone()..)
+            .take_while(|(id, _)| id.starts_with(&prefix))
+            .map(|(id, _)| id[prefix.len()..].to_owned())
+            .collect();
+        if !own.is_empty() {
+            attempts.insert(launch.id.clone(), own);
+        }
+    }
+    Check::of(result, attempts)
+}
+
+/// What the text says that no verdict says anything of.
+pub fn not_claimed() -> Vec<String> {
+    let section = catalogue::TEXT.split("\n## What is not claimed\n").nth(1).unwrap_or_default();
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let paragraphs = section.split("\n\n").map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    paragraphs.filter(|text| !text.is_empty()).collect()
+}
+
+fn kind(target: &Target) -> Kind {
+    match target {
+        Target { double: true, .. } => Kind::Double,
+        Target { name, .. } if name == "reference" => Kind::Reference,
+        _ => Kind::ThirdParty,
+    }
+}
+
+/// The programs that the sandbox is made of, with their digests.
+fn artifacts(target: &Target) -> Result<Vec<Artifact>, String> {
+    let mut files: Vec<(String, PathBuf)> = vec![];
+    for program in target.programs.keys() {
+        let path = programs::find(program).ok_or_else(|| format!("the program `{program}` is gone"))?;
+        files.push((program.clone(), path));
+    }
+    if target.launch.argv.iter().any(|word| word == "{watertight}") {
+        files.push(("watertight".into(), "/proc/self/exe".into()));
+    }
+    let artifact = |(name, path): (String, PathBuf)| {
+        let sha256 = build_info::digest(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        Ok(Artifact { name, sha256 })
+    };
+    files.into_iter().map(artifact).collect()
+}
+
+fn reproduce(plan: &Plan) -> Reproduce {
+    let mut command = format!("watertight check {}", plan.target);
+    if plan.as_root {
+        command.push_str(" --as-root");
+    }
+    if plan.soak > 1 {
+        command.push_str(&format!(" --soak {}", plan.soak));
+    }
+    if plan.with_mutants {
+        command.push_str(" --with-mutants");
+    }
+    if let Some(filter) = &plan.filter {
+        command.push_str(&format!(" --filter {filter}"));
+    }
+    let commands = vec!["watertight doctor".into(), command];
+    Reproduce { commands, needs: vec!["Linux with user and network namespaces".into()] }
+}
+
+/// Whether the catalogue has this version: another's bundles are verified by another release.
+pub fn knows(spec: &str) -> bool {
+    Catalogue::load().is_ok_and(|catalogue| catalogue.version == spec)
+}
+
+/// The checks by id.
+pub fn check(id: &str) -> Option<&'static check::Check> {
+    checks::all().into_iter().find(|check| check.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_claimed_is_what_the_text_says() {
+        let not_claimed = not_claimed();
+        assert_eq!(not_claimed.len(), 1);
+        assert!(not_claimed[0].contains("kernel vulnerabilities, side channels"), "{not_claimed:?}");
+    }
+
+    #[test]
+    fn a_profile_is_known_by_every_requirement_and_its_level() {
+        let set = |level| check_set([("B-1", level), ("A-1", level)]);
+        use watertight_reports::results::Level::{Must, Should};
+        assert_eq!(set(Must), "A-1 MUST\nB-1 MUST\n");
+        assert_ne!(set(Must), set(Should));
+        assert_eq!(profile("1.0").check_set.len(), 64);
+    }
+
+    #[test]
+    fn sandboxes_are_told_from_fakes() {
+        let kind = |name| kind(&Target::load(name).expect("a manifest"));
+        assert_eq!(kind("reference"), Kind::Reference);
+        assert_eq!(kind("bubblewrap"), Kind::ThirdParty);
+        assert_eq!(kind("liar"), Kind::Double);
+    }
+
+    #[test]
+    fn the_reference_is_this_program() {
+        let artifacts = artifacts(&Target::load("reference").expect("a manifest")).expect("readable");
+        assert_eq!(artifacts.len(), 1);
+        assert_eq!(artifacts[0].sha256, build_info::sha256().expect("readable"));
+    }
+}

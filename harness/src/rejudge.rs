@@ -1,0 +1,46 @@
+//! Judges stored evidence again with this program's judge. Pure: what was recorded in, verdicts out.
+
+use watertight_probe::nonce::RunNonce;
+use watertight_reports::{evidence::Evidence, results::CheckResult};
+
+use crate::{check::Check, checks, outcome, planner::Layout, run};
+
+/// Why stored evidence cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum RejudgeError {
+    #[error("there is no requirement {0}")]
+    Unknown(String),
+    #[error("what the planner knew of the world cannot be read: {0}")]
+    Layout(#[from] serde_json::Error),
+}
+
+/// The results of these checks on this evidence, in this order, and the ids of the attempts that were untestable.
+pub fn judge(
+    ids: &[String],
+    layout: &serde_json::Value,
+    evidence: &Evidence,
+) -> Result<(Vec<CheckResult>, Vec<String>), RejudgeError> {
+    let layout: Layout = serde::Deserialize::deserialize(layout)?;
+    let all = checks::all();
+    let named = |id: &String| {
+        all.iter().find(|check| check.id == *id).copied().ok_or_else(|| RejudgeError::Unknown(id.clone()))
+    };
+    let chosen: Vec<&Check> = ids.iter().map(named).collect::<Result<_, _>>()?;
+    Ok(outcome::judged(&chosen, &layout, evidence))
+}
+
+/// An attempt, `launch: attempt`, whose nonce is not that of this run, launch and id.
+pub fn foreign_nonce(evidence: &Evidence, run: &RunNonce) -> Option<String> {
+    evidence.launches.iter().find_map(|launch| {
+        let foreign = |(id, record): &(&String, &_)| -> bool {
+            let record: &watertight_reports::evidence::AttemptRecord = record;
+            run.attempt(&launch.id, id) != record.nonce
+        };
+        launch.attempts.iter().find(foreign).map(|(id, _)| format!("{}: {id}", launch.id))
+    })
+}
+
+/// An attempt, `launch: attempt`, that what was seen outside is not given to by nonce, connection or destination.
+pub fn misattributed(evidence: &Evidence, run: &RunNonce) -> Option<String> {
+    run::attribute_again(&evidence.launches, run)
+}
