@@ -14,4 +14,5 @@ pub mod summary;
 #[cfg(test)]
 mod testing;
 pub mod text;
+pub mod verify;
 mod words;
