@@ -10,6 +10,7 @@ mod page;
 pub mod progress;
 pub mod results;
 pub mod sanitise;
+pub mod signing;
 pub mod summary;
 #[cfg(test)]
 mod testing;
