@@ -12,9 +12,11 @@ pub mod predicate;
 pub mod progress;
 pub mod results;
 pub mod sanitise;
+pub mod signing;
 pub mod summary;
 #[cfg(test)]
 mod testing;
 pub mod text;
 pub mod time;
+pub mod verify;
 mod words;

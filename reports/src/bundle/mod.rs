@@ -17,6 +17,7 @@
 
 pub mod documents;
 mod manifest;
+pub mod payload;
 pub mod read;
 pub mod records;
 mod write;
