@@ -25,3 +25,4 @@ pub mod sensitivity;
 pub mod site;
 mod sys;
 pub mod target;
+pub mod verifier;

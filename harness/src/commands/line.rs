@@ -65,6 +65,62 @@ The directory then holds provider.sock and, with --instance, instance.sock. `wat
 
 Exit status: as that of `watertight run`.")]
     Relay(Relay),
+    /// Vouch for a bundle of `check --out` with a key: nothing in it is executed, and everything is judged again.
+    #[command(after_help = "Example: watertight sign evidence --key-file release.key
+
+Do this in another process, best on another machine, than the check: what runs a hostile program must not hold a key.
+
+Exit status: 0 signed; 2 usage, or a key that must not be used; 5 the bundle does not say what it records.")]
+    Sign(Sign),
+    /// Verify a signed bundle by a policy of your own, and judge every verdict in it again.
+    #[command(after_help = "Example: watertight verify evidence --policy policy.toml --artifact /usr/bin/bwrap
+
+Exit status: 0 accepted; 1 in order, and the policy does not accept what it says; 2 usage; 5 invalid, with a code E_…")]
+    Verify(Verify),
+}
+
+#[derive(Debug, Args)]
+pub struct Sign {
+    /// The bundle's directory.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// The private key: PKCS#8 in PEM, readable by its owner alone.
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// Take the key from $WATERTIGHT_SIGNING_KEY where no file is named.
+    #[arg(long)]
+    pub allow_env_key: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The bundle's directory.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// Whose signatures count, and what must be true of a run.
+    #[arg(long, value_name = "FILE")]
+    pub policy: PathBuf,
+    /// The program at hand that the evidence must be about.
+    #[arg(long, value_name = "FILE")]
+    pub artifact: Option<PathBuf>,
+    /// The commit that it must be about.
+    #[arg(long, value_name = "SHA")]
+    pub commit: Option<String>,
+    /// The challenge that was given to `check --nonce`.
+    #[arg(long, value_name = "HEX", value_parser = challenge)]
+    pub nonce: Option<[u8; 32]>,
+    /// A file with the runs that were accepted before; this one is added.
+    #[arg(long, value_name = "FILE")]
+    pub seen: Option<PathBuf>,
+    /// The log of starts and finishes; its checkpoint lies beside it.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// The checkpoint of that log that you saw last.
+    #[arg(long, value_name = "FILE", requires = "log")]
+    pub remembered: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

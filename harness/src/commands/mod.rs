@@ -13,7 +13,9 @@ mod nearest;
 mod output;
 mod sandbox;
 mod selftest;
+mod sign;
 mod sys;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -25,6 +27,8 @@ pub const USAGE: u8 = 2;
 pub const INCOMPLETE: u8 = 3;
 /// Exit status of a fault of the harness itself.
 pub const HARNESS_ERROR: u8 = 4;
+/// Exit status of evidence that does not verify.
+pub const INVALID: u8 = 5;
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
@@ -42,6 +46,8 @@ pub fn main() -> ExitCode {
         line::Command::Explain(options) => explain::run(&options),
         line::Command::Run(options) => sandbox::run(options),
         line::Command::Relay(options) => sandbox::relay(options),
+        line::Command::Sign(options) => sign::run(&options),
+        line::Command::Verify(options) => verify::run(&options),
     }
 }
 

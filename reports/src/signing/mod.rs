@@ -21,6 +21,6 @@ fn base64(bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// Reads canonical base64 and nothing else.
-fn from_base64(text: impl AsRef<[u8]>) -> Option<Vec<u8>> {
+pub(crate) fn from_base64(text: impl AsRef<[u8]>) -> Option<Vec<u8>> {
     BASE64_STANDARD.decode(text).ok()
 }

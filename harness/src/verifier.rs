@@ -1,0 +1,96 @@
+//! This program as a verifier of evidence: its text, its checks, its judge.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use watertight_probe::nonce::RunNonce;
+use watertight_reports::{
+    evidence::Evidence,
+    predicate::{Check, Profile, Spec},
+    results::{CheckResult, Level, Results},
+    verify::Judge,
+};
+
+use crate::{
+    catalogue::Catalogue,
+    checks, predicate, rejudge,
+    selftest::{MUTANTS, expected},
+};
+
+/// What verifies.
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    spec: String,
+}
+
+impl Verifier {
+    /// Fails where the text and the checks of this program disagree.
+    pub fn new() -> Result<Self, String> {
+        let catalogue = Catalogue::load().map_err(|error| error.to_string())?;
+        catalogue.agree(&checks::all()).map_err(|problems| problems.join("\n"))?;
+        Ok(Self { spec: catalogue.version })
+    }
+}
+
+impl Judge for Verifier {
+    fn spec(&self) -> Spec {
+        predicate::spec(&self.spec)
+    }
+
+    fn profile(&self, id: &str) -> Option<Profile> {
+        (id == predicate::CORE).then(|| predicate::profile(&self.spec))
+    }
+
+    fn requirements(&self) -> Vec<(String, Level)> {
+        checks::all().iter().map(|check| (check.id.to_owned(), check.level)).collect()
+    }
+
+    fn judge(
+        &self,
+        ids: &[String],
+        layout: &Value,
+        evidence: &Evidence,
+    ) -> Result<(Vec<CheckResult>, Vec<String>), String> {
+        rejudge::judge(ids, layout, evidence).map_err(|error| error.to_string())
+    }
+
+    fn foreign(&self, nonce: &str, evidence: &Evidence) -> Option<String> {
+        let Some(bytes) = bytes(nonce) else { return Some("the run".into()) };
+        let run = RunNonce::from_bytes(bytes);
+        rejudge::foreign_nonce(evidence, &run).or_else(|| rejudge::misattributed(evidence, &run))
+    }
+
+    fn nonce(&self, salt: &str, challenge: Option<&str>) -> Option<String> {
+        let challenge = match challenge {
+            Some(challenge) => bytes(challenge)?.to_vec(),
+            None => vec![],
+        };
+        Some(RunNonce::answer(bytes(salt)?, &challenge).reveal())
+    }
+
+    fn stated(&self, result: &CheckResult, evidence: &Evidence) -> Check {
+        predicate::statement_of(result, evidence)
+    }
+
+    fn mutants(&self, by_root: bool) -> BTreeMap<String, Vec<String>> {
+        let checks = checks::all();
+        let runs = MUTANTS.iter().filter(|mutant| mutant.runs(by_root));
+        let kills = |mutant| expected::kills(mutant, &checks, by_root).into_iter().map(str::to_owned).collect();
+        runs.map(|mutant| (mutant.slug.to_owned(), kills(mutant))).collect()
+    }
+
+    fn not_claimed(&self) -> Vec<String> {
+        predicate::not_claimed()
+    }
+
+    fn reports(&self, _: &Results) -> Vec<(String, Vec<u8>)> {
+        vec![]
+    }
+}
+
+/// 32 bytes in lower-case hexadecimal digits.
+fn bytes(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    let lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());
+    (lower && hex::decode_to_slice(text, &mut bytes).is_ok()).then_some(bytes)
+}

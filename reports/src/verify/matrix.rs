@@ -1,0 +1,129 @@
+//! The step about the kill matrix: whether it shows of these checks that they can fail.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::{
+    code::Code,
+    gate::{Rejection, Strictness, refuse, require},
+    judge::Judge,
+    policy::{Demand, Policy},
+};
+use crate::{
+    mutants::{Fate, Mutant},
+    predicate::{Matrix, Predicate},
+    sanitise,
+    signing::{digest::Digest, strict},
+};
+
+/// Bytes of a matrix, at most.
+const MAX_MATRIX: usize = 16 << 20;
+
+/// Of its document, what counts here.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Document {
+    pub spec: String,
+    pub harness: Program,
+    pub kernel: String,
+    pub identity: String,
+    pub mutants: Vec<Mutant>,
+    pub doubles: Vec<Double>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Program {
+    pub sha256: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Double {
+    pub name: String,
+    pub right: bool,
+}
+
+impl Document {
+    /// Reads what `watertight selftest --json` printed.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        strict::check(bytes, MAX_MATRIX).map_err(|error| error.to_string())?;
+        serde_json::from_slice(bytes).map_err(|error| sanitise::text(error.to_string(), sanitise::NAME_LIMIT))
+    }
+
+    /// What a statement says of it.
+    pub fn stated(&self, bytes: &[u8]) -> Matrix {
+        Matrix {
+            sha256: Digest::of(bytes).to_string(),
+            harness_sha256: self.harness.sha256.clone(),
+            spec: self.spec.clone(),
+            kernel: self.kernel.clone(),
+            identity: self.identity.clone(),
+        }
+    }
+}
+
+/// The matrix is the one that was signed, of the same harness and text, and every mutant in it was caught.
+pub fn matrix(
+    predicate: &Predicate,
+    document: Option<&[u8]>,
+    policy: &Policy,
+    judge: &impl Judge,
+    strictness: &impl Strictness,
+) -> Result<(), Rejection> {
+    let (Some(named), Some(bytes)) = (&predicate.mutation_matrix, document) else {
+        let neither = predicate.mutation_matrix.is_none() && document.is_none();
+        return require(strictness, neither && !policy.demands(Demand::Matrix), Code::MatrixMissing, || {
+            "the statement names no kill matrix, or the bundle does not hold the one that it names".into()
+        });
+    };
+    let document = Document::parse(bytes)
+        .map_err(|error| Rejection::new(Code::Schema, format!("payload/matrix.json: {error}")))?;
+    let found = document.stated(bytes);
+    require(strictness, found.sha256 == named.sha256, Code::MatrixDigest, || {
+        format!("payload/matrix.json has the digest {}, and another was signed", found.sha256)
+    })?;
+    require(strictness, found == *named, Code::MatrixDigest, || {
+        "payload/matrix.json says other things of itself than the statement does".into()
+    })?;
+    require(strictness, named.harness_sha256 == predicate.harness.sha256, Code::MatrixHarness, || {
+        "the kill matrix was made by another program than the run".into()
+    })?;
+    require(strictness, named.spec == predicate.spec.version, Code::MatrixSpec, || {
+        format!("the kill matrix is about CONFORMANCE.md {}", sanitise::text(&named.spec, sanitise::NAME_LIMIT))
+    })?;
+    let mut expected = judge.mutants(document.identity == "root");
+    for row in &document.mutants {
+        let slug = sanitise::text(&row.slug, sanitise::NAME_LIMIT);
+        let known = expected.remove(&row.slug);
+        require(strictness, known.is_some_and(|ids| same(&ids, &row.expected)), Code::Mutctl, || {
+            format!("mutant {slug} is not there in this version, is there twice, or other checks must catch it")
+        })?;
+        let fate = if row.status == Fate::Killed { row.judge(true) } else { row.status };
+        require(strictness, fate == Fate::Killed, Code::Mutctl, || {
+            format!("mutant {slug} was not caught: {}", fate.name())
+        })?;
+    }
+    if let Some((slug, ids)) = first(&expected) {
+        refuse(strictness, Code::Mutctl, format!("the matrix leaves out mutant {slug}, which {ids} must catch"))?;
+    }
+    let wrong = document.doubles.iter().find(|double| !double.right);
+    require(strictness, wrong.is_none() && !document.doubles.is_empty(), Code::Mutctl, || {
+        let name = wrong.map_or("any", |double| double.name.as_str());
+        format!(
+            "the matrix does not show that the double {} was seen through",
+            sanitise::text(name, sanitise::NAME_LIMIT)
+        )
+    })
+}
+
+fn first(left: &BTreeMap<String, Vec<String>>) -> Option<(&String, String)> {
+    left.first_key_value().map(|(slug, ids)| (slug, ids.join(", ")))
+}
+
+fn same(one: &[String], other: &[String]) -> bool {
+    let sorted = |ids: &[String]| {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids
+    };
+    sorted(one) == sorted(other)
+}
