@@ -16,11 +16,11 @@ pub mod test_result;
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 /// Canonical base64: the standard alphabet, padded.
-fn base64(bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn base64(bytes: impl AsRef<[u8]>) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
 /// Reads canonical base64 and nothing else.
-fn from_base64(text: impl AsRef<[u8]>) -> Option<Vec<u8>> {
+pub(crate) fn from_base64(text: impl AsRef<[u8]>) -> Option<Vec<u8>> {
     BASE64_STANDARD.decode(text).ok()
 }
