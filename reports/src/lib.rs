@@ -18,5 +18,6 @@ pub mod summary;
 mod testing;
 pub mod text;
 pub mod time;
+pub mod transparency;
 pub mod verify;
 mod words;

@@ -16,7 +16,7 @@ pub mod test_result;
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 /// Canonical base64: the standard alphabet, padded.
-fn base64(bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn base64(bytes: impl AsRef<[u8]>) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 

@@ -73,7 +73,7 @@ pub fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Resul
 }
 
 /// A value that is written as an object.
-pub(super) struct Object<T>(pub(super) T);
+pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
