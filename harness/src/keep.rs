@@ -36,6 +36,7 @@ pub struct Supplied {
 pub struct Keep {
     writer: Writer,
     plan: Plan,
+    salt: [u8; 32],
     began: Instant,
     state: Mutex<State>,
 }
@@ -58,18 +59,24 @@ pub enum KeepError {
 
 impl Keep {
     /// Begins a bundle: it holds what is to be done, and says `incomplete`.
-    pub fn begin(root: &Path, plan: Plan, target: &Target) -> Result<Self, WriteError> {
+    ///
+    /// `salt` makes the run's nonce; it is not written before the end.
+    pub fn begin(root: &Path, plan: Plan, salt: [u8; 32], target: &Target) -> Result<Self, WriteError> {
         let writer = Writer::create(root)?;
         writer.file(bundle::PLAN, json::render(&plan).as_bytes())?;
         writer.file(bundle::TARGET, target.manifest.as_bytes())?;
         writer.file(bundle::RESULTS, json::render(&nothing_yet(&plan, target)).as_bytes())?;
         writer.close()?;
-        Ok(Self { writer, plan, began: Instant::now(), state: Mutex::default() })
+        Ok(Self { writer, plan, salt, began: Instant::now(), state: Mutex::default() })
+    }
+
+    pub fn salt(&self) -> [u8; 32] {
+        self.salt
     }
 
     /// Writes what the whole run brought. Only now does the bundle say anything but `incomplete`.
     pub fn finish(self, outcome: &Outcome, target: &Target, supplied: &Supplied) -> Result<Manifest, KeepError> {
-        let Self { writer, plan, began, state } = self;
+        let Self { writer, plan, began, state, .. } = self;
         let State { log, trouble } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(trouble) = trouble {
             return Err(trouble.into());

@@ -56,7 +56,7 @@ pub struct Ground {
 impl Ground {
     /// Makes the controls of these checks, as `target` would have them.
     pub fn new(target: &Target, checks: &[&'static Check], options: &Options) -> Result<Self, RunError> {
-        let secrets = Secrets::new(&[]).map_err(SiteError::Random)?;
+        let secrets = Secrets::new(options.salt, &options.challenge).map_err(SiteError::Random)?;
         let Ran { evidence: controls, layout, .. } = Session::controls_alone(target, checks, options, secrets.clone())?;
         Ok(Self { secrets, controls, layout })
     }

@@ -155,7 +155,7 @@ fn kind(target: &Target) -> Kind {
 }
 
 /// The programs that the sandbox is made of, with their digests.
-fn artifacts(target: &Target) -> Result<Vec<Artifact>, String> {
+pub fn artifacts(target: &Target) -> Result<Vec<Artifact>, String> {
     let mut files: Vec<(String, PathBuf)> = vec![];
     for program in target.programs.keys() {
         let path = programs::find(program).ok_or_else(|| format!("the program `{program}` is gone"))?;

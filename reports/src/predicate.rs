@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::results::{ControlKind, Counts, Fact, Level, Results, Seen, Status, Subject, Verdict};
+use crate::{
+    results::{ControlKind, Counts, Fact, Level, Results, Seen, Status, Subject, Verdict},
+    signing::digest::Digest,
+};
 
 /// The predicate's own version.
 pub const VERSION: &str = "1.0";
@@ -276,6 +279,16 @@ impl Summary {
     pub fn of(results: &Results) -> Self {
         Self { status: results.status, counts: results.counts }
     }
+}
+
+/// What a log of runs calls the subject: SHA-256 of its artifacts' digests, each in 64 digits and with a line feed.
+pub fn subject_digest(artifacts: &[Artifact]) -> Digest {
+    Digest::of(artifacts.iter().map(|one| format!("{}\n", one.sha256)).collect::<String>())
+}
+
+/// What a log of runs calls the profile: `core 1.0`.
+pub fn logged_profile(id: &str, version: &str) -> String {
+    format!("{id} {version}")
 }
 
 /// The lines that a profile's digest is made of: `ID LEVEL` for each requirement, sorted by bytes, each with a line feed.

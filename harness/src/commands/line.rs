@@ -77,6 +77,11 @@ Exit status: 0 signed; 2 usage, or a key that must not be used; 5 the bundle doe
 
 Exit status: 0 accepted; 1 in order, and the policy does not accept what it says; 2 usage; 5 invalid, with a code E_…")]
     Verify(Verify),
+    /// Sign a checkpoint of the log of runs, beside it: who remembers one sees when anything before it changes.
+    #[command(after_help = "Example: watertight log runs.jsonl --origin example.org/sandbox-runs --key-file log.key
+
+Exit status: 0 signed; 2 usage, or a key or log that cannot be used.")]
+    Log(Log),
 }
 
 #[derive(Debug, Args)]
@@ -90,6 +95,22 @@ pub struct Sign {
     /// Take the key from $WATERTIGHT_SIGNING_KEY where no file is named.
     #[arg(long)]
     pub allow_env_key: bool,
+    /// Note the run's end in this log of runs.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Log {
+    /// The log of runs: `check --log` and `sign --log` write it.
+    #[arg(value_name = "LOG")]
+    pub log: PathBuf,
+    /// The log's name, which no other log has: host and path of where it is published.
+    #[arg(long, value_name = "NAME")]
+    pub origin: String,
+    /// The log's private key, which signs nothing else.
+    #[arg(long, value_name = "FILE")]
+    pub key_file: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -157,15 +178,10 @@ pub struct Check {
     #[arg(long)]
     pub expect: bool,
     /// Write everything that was seen, inside and outside, to this file as JSON.
-    #[arg(long, value_name = "FILE")]
-    pub evidence: Option<PathBuf>,
-    /// Keep everything that the run brings as a bundle in this new directory: see `watertight sign` and `verify`. Of
-    /// several targets, each has a directory of its own in it.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// 64 hexadecimal digits that whoever will verify this run has chosen: it then shows that the run was made after.
-    #[arg(long, value_name = "HEX", value_parser = challenge)]
-    pub nonce: Option<[u8; 32]>,
+    #[arg(long = "evidence", value_name = "FILE")]
+    pub seen: Option<PathBuf>,
+    #[command(flatten)]
+    pub evidence: Evidence,
     /// How results are printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -175,6 +191,40 @@ pub struct Check {
     /// List every check, and every attempt of those that did not pass.
     #[arg(long, short)]
     pub verbose: bool,
+}
+
+/// What is kept of a run for others to verify.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Evidence")]
+pub struct Evidence {
+    /// Keep everything that the run brings as a bundle in this new directory: see `watertight sign` and `verify`. Of
+    /// several targets, each has a directory of its own in it.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// 64 hexadecimal digits that whoever will verify this run has chosen: it then shows that the run was made after.
+    #[arg(long, value_name = "HEX", value_parser = challenge, requires = "out")]
+    pub nonce: Option<[u8; 32]>,
+    /// Note the run's start in this log of runs, before the first check.
+    #[arg(long, value_name = "FILE", requires = "out")]
+    pub log: Option<PathBuf>,
+    /// The kill matrix of this very program, which shows that the checks can fail: `watertight selftest --json`.
+    #[arg(long, value_name = "FILE", requires = "out")]
+    pub matrix: Option<PathBuf>,
+    /// Call the run official: refused unless it is whole, logged, challenged, and made by a release of committed files.
+    #[arg(long, requires = "out")]
+    pub official: bool,
+    /// Where the target's source is. It is noted as you say it.
+    #[arg(long, value_name = "URI", requires = "commit")]
+    pub source: Option<String>,
+    /// The commit that the target was built from.
+    #[arg(long, value_name = "SHA", requires = "out")]
+    pub commit: Option<String>,
+    /// The merge that was tested, where it is not that commit itself.
+    #[arg(long, value_name = "SHA", requires = "commit")]
+    pub merge_commit: Option<String>,
+    /// Files differed from that commit.
+    #[arg(long, requires = "commit")]
+    pub dirty: bool,
 }
 
 /// The 32 bytes of a challenge.

@@ -9,6 +9,7 @@ mod explain;
 mod inside;
 mod line;
 mod list;
+mod log;
 mod nearest;
 mod output;
 mod sandbox;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
         line::Command::Relay(options) => sandbox::relay(options),
         line::Command::Sign(options) => sign::run(&options),
         line::Command::Verify(options) => verify::run(&options),
+        line::Command::Log(options) => log::run(&options),
     }
 }
 

@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::OpenOptionsExt,
     path::Path,
     process::ExitCode,
+    time::SystemTime,
 };
 
 use serde::Serialize;
@@ -16,6 +17,7 @@ use watertight_reports::{
     },
     predicate::Predicate,
     signing::{
+        digest::Digest,
         dsse::{Envelope, MAX_ENVELOPE},
         key::SigningKey,
         sigstore::SigstoreBundle,
@@ -23,6 +25,11 @@ use watertight_reports::{
         sshsig,
         statement::{self, DigestSet, Statement, Subject},
         strict,
+    },
+    time,
+    transparency::{
+        entry::Entry,
+        file::{LogFile, LogFileError},
     },
     verify::{Rejection, SIGSTORE, SSHSIG, Strict, attestations::MAX_ATTESTATIONS, code::Code, consistent, derived},
 };
@@ -40,18 +47,19 @@ pub fn run(options: &line::Sign) -> ExitCode {
         Ok(key) => key,
         Err(error) => return refuse(&error, USAGE),
     };
-    match signed(&options.bundle, &key) {
+    match signed(&options.bundle, &key, options.log.as_deref()) {
         Ok(words) => show(&words, 0),
         Err((words, code)) => refuse(&words, code),
     }
 }
 
-fn signed(path: &Path, key: &SigningKey) -> Result<String, (String, u8)> {
+fn signed(path: &Path, key: &SigningKey, log: Option<&Path>) -> Result<String, (String, u8)> {
     let verifier = Verifier::new().map_err(|words| (words, HARNESS_ERROR))?;
     let bundle = Bundle::open(path).map_err(|error| (error.to_string(), USAGE))?;
     let rejected = |rejection: Rejection| (format!("not signed: {rejection}"), INVALID);
     let predicate = predicate(&bundle).map_err(rejected)?;
     consistent(&bundle, &predicate, "0", &verifier, &Strict).map_err(rejected)?;
+    let run = predicate.run.id.clone();
     let payloads = statements(predicate).map_err(|words| (words, INVALID))?;
     let envelopes = match bundle.beside(ATTESTATIONS, MAX_ATTESTATIONS) {
         Ok(bytes) => signed_too(&bytes, &payloads, key).map_err(|words| (words, INVALID))?,
@@ -74,8 +82,18 @@ fn signed(path: &Path, key: &SigningKey) -> Result<String, (String, u8)> {
         write(&path.join(name), text.as_bytes())
             .map_err(|error| (format!("cannot write {}: {error}", path.join(name).display()), HARNESS_ERROR))?;
     }
-    let statement = watertight_reports::signing::digest::Digest::of(envelopes[0].unverified_payload());
+    let statement = Digest::of(envelopes[0].unverified_payload());
+    if let Some(log) = log {
+        note_finish(log, run, statement)
+            .map_err(|error| (format!("signed, and not in the log: {error}"), HARNESS_ERROR))?;
+    }
     Ok(format!("signed: {}\n  key         {}\n  statement   sha256:{statement}\n", path.display(), key.public().id()))
+}
+
+/// The run ended, whatever came of it.
+fn note_finish(log: &Path, run: String, statement_sha256: Digest) -> Result<(), LogFileError> {
+    let at = time::rfc3339(SystemTime::now());
+    LogFile::lock(log)?.append(&Entry::Finish { run, statement_sha256, at }).map(|_| ())
 }
 
 fn predicate(bundle: &Bundle) -> Result<Predicate, Rejection> {

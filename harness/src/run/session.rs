@@ -41,6 +41,8 @@ pub struct Options {
     pub beside: Vec<(String, PathBuf)>,
     /// What the run's nonce must answer; empty where nobody asked.
     pub challenge: Vec<u8>,
+    /// What makes the nonce of the challenge; a new one where nothing was chosen before the run.
+    pub salt: Option<[u8; 32]>,
 }
 
 /// Is told what a run brings as it comes, from any thread.
@@ -128,7 +130,7 @@ impl<'a> Session<'a> {
         listener: &'a dyn Listener,
     ) -> Result<Ran, RunError> {
         listener.stage("making the world");
-        let secrets = Secrets::new(&options.challenge).map_err(SiteError::Random)?;
+        let secrets = Secrets::new(options.salt, &options.challenge).map_err(SiteError::Random)?;
         let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();
         let (tell, told) = mpsc::channel();
         let beside = secrets.clone();

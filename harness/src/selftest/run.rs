@@ -146,6 +146,7 @@ impl Selftest<'_> {
             soak: 1,
             beside: vec![(MUTANTS.to_owned(), self.mutants.clone())],
             challenge: vec![],
+            salt: None,
         }
     }
 

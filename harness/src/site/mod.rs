@@ -8,5 +8,5 @@ mod up;
 
 pub use listeners::CANARIES;
 pub use planted::{BROKEN_PROGRAM, LINKED_KEY, OPEN_KEY, Plants, SOCKETS, WORKSPACE_KEY};
-pub use secrets::Secrets;
+pub use secrets::{Secrets, random};
 pub use up::{Site, SiteError};

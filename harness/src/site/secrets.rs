@@ -24,14 +24,17 @@ pub struct Secrets {
 
 impl Secrets {
     /// New ones, from the kernel's random numbers. The run's nonce answers this challenge, which may be empty.
-    pub fn new(challenge: &[u8]) -> io::Result<Self> {
-        let mut salt = [0; 32];
-        File::open("/dev/urandom")?.read_exact(&mut salt)?;
+    pub fn new(salt: Option<[u8; 32]>, challenge: &[u8]) -> io::Result<Self> {
+        let salt = match salt {
+            Some(salt) => salt,
+            None => random()?,
+        };
         let run = RunNonce::answer(salt, challenge);
         let provider_key = format!("sk-wt-{}", &run.secret("provider-key")[..40]);
         let marker = run.secret("marker");
-        let planted = ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "WATERTIGHT_PLANTED"]
-            .map(|name| (name, format!("planted-{}", &run.secret(name)[..40])));
+        let planted =
+            ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "WATERTIGHT_PLANTED", "WATERTIGHT_SIGNING_KEY"]
+                .map(|name| (name, format!("planted-{}", &run.secret(name)[..40])));
         Ok(Self { banners: run.clone(), run, salt, provider_key, marker, planted: planted.to_vec() })
     }
 
@@ -84,6 +87,13 @@ impl Secrets {
     pub fn planted_needles(&self) -> Vec<Needle> {
         self.planted.iter().map(|(name, value)| needle(name, value.as_bytes())).collect()
     }
+}
+
+/// Bytes that nobody can guess.
+pub fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn needle(name: &str, bytes: &[u8]) -> Needle {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
+use crate::transparency::merkle;
+
 /// Files in one payload, at most.
 pub const MAX_ENTRIES: usize = 20_000;
 /// Bytes of one path, at most.
@@ -71,26 +73,10 @@ impl Manifest {
         Sha256::digest(self.text()).into()
     }
 
-    /// Root of the Merkle tree (RFC 6962, section 2.1) over [`Self::leaves`].
+    /// Root of the Merkle tree (RFC 6962, section 2.1) over the lines without their line feeds.
     pub fn merkle_root(&self) -> [u8; 32] {
-        root(&self.leaves())
-    }
-
-    /// The lines without their line feeds: the leaves of the Merkle tree.
-    pub fn leaves(&self) -> Vec<String> {
-        self.entries.iter().map(|(path, digest)| format!("{}  {path}", hex::encode(digest))).collect()
-    }
-}
-
-fn root(leaves: &[String]) -> [u8; 32] {
-    match leaves {
-        [] => Sha256::digest([]).into(),
-        [one] => Sha256::new().chain_update([0]).chain_update(one).finalize().into(),
-        all => {
-            // The largest power of two below their number.
-            let (left, right) = all.split_at(1 << (all.len() - 1).ilog2());
-            Sha256::new().chain_update([1]).chain_update(root(left)).chain_update(root(right)).finalize().into()
-        }
+        let line = |(path, digest): (&String, &[u8; 32])| merkle::leaf(format!("{}  {path}", hex::encode(digest)));
+        *merkle::root(&self.entries.iter().map(line).collect::<Vec<_>>()).as_bytes()
     }
 }
 

@@ -8,6 +8,7 @@ mod circumstances;
 pub mod code;
 mod gate;
 mod judge;
+mod logged;
 pub mod matrix;
 mod payload;
 pub mod policy;
@@ -77,6 +78,7 @@ pub fn verify(
     let read = consistent(bundle, predicate, &policy.min_profile, judge, strictness)?;
     matrix::matrix(predicate, read.matrix.as_deref(), policy, judge, strictness)?;
     results::test_result(&attested, strictness)?;
+    logged::log(&attested, policy, request, strictness)?;
     results::accepted(predicate, policy, strictness)?;
     let organisation = |id: &KeyId| policy.key(*id).map(|key| (*id, key.organisation.clone()));
     let signers = attested.signers.iter().filter_map(organisation).collect();

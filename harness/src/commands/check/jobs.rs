@@ -18,7 +18,12 @@ use std::os::fd::AsFd;
 use watertight_reports::evidence::Launch;
 
 use super::{Plan, show::Show};
-use crate::{commands::sys, keep::Keep, outcome, run::Listener};
+use crate::{
+    commands::sys,
+    keep::Keep,
+    outcome,
+    run::{Listener, Options},
+};
 
 /// How the jobs came to an end.
 pub enum Ended {
@@ -82,17 +87,18 @@ pub fn run(plan: &Arc<Plan>, slots: usize, show: &mut Show<'_>) -> io::Result<En
 
 fn one(plan: &Plan, index: usize, sender: &Sender<Event>) -> Outcome {
     let target = &plan.targets[index];
+    let keep = plan.out.as_ref().map(|out| out.begin(plan, target)).transpose()?;
+    let options = Options { salt: keep.as_ref().map(Keep::salt), ..plan.options.clone() };
     let run = outcome::Run {
         target,
         checks: &plan.checks,
         complete: plan.filter.is_none(),
-        options: &plan.options,
+        options: &options,
         with_mutants: plan.with_mutants,
         by_root: plan.by_root,
         identity: &plan.identity,
         filter: plan.filter.as_deref(),
     };
-    let keep = plan.out.as_ref().map(|out| out.begin(plan, target)).transpose()?;
     let listener = Told { index, sender, keep: keep.as_ref() };
     let outcome = catch_unwind(AssertUnwindSafe(|| outcome::of(&run, &listener)))
         .map_err(|_| "the harness failed: this is a bug of Watertight".to_owned())?

@@ -70,7 +70,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     if line.expect {
         expect::in_date(&targets, &catalogue)?;
     }
-    let evidence = line.evidence.as_deref().map(show::open).transpose()?;
+    let evidence = line.seen.as_deref().map(show::open).transpose()?;
     let out = out::Out::of(line, &catalogue)?;
     programs::all_there(&targets)?;
     let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;
@@ -83,7 +83,8 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
             as_root: line.as_root,
             soak: line.soak.get(),
             beside: vec![],
-            challenge: line.nonce.map(Vec::from).unwrap_or_default(),
+            challenge: line.evidence.nonce.map(Vec::from).unwrap_or_default(),
+            salt: None,
         },
         with_mutants: line.with_mutants,
         by_root,

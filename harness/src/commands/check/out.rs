@@ -1,16 +1,19 @@
 //! `--out`: where a run's bundle is kept, and what is said in it beside what was seen.
 
 use std::{
-    fs::File,
-    io::Read,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
+use watertight_probe::nonce::RunNonce;
 use watertight_reports::{
     bundle::documents::{PLAN_SCHEMA, Plan as Document},
-    predicate::Ci,
-    sanitise, time,
+    predicate::{Ci, Harness, Matrix, Source, logged_profile, subject_digest},
+    sanitise,
+    signing::digest::Digest,
+    time,
+    transparency::{entry::Entry, file::LogFile},
+    verify::matrix,
 };
 
 use super::{Plan, Refusal};
@@ -19,7 +22,8 @@ use crate::{
     catalogue::Catalogue,
     commands::line::Check,
     keep::{Keep, Supplied},
-    predicate::CORE,
+    predicate::{self, CORE},
+    site::random as random_bytes,
     target::Target,
 };
 
@@ -31,28 +35,43 @@ pub struct Out {
     spec: String,
     harness_sha256: String,
     official: bool,
-    challenge: Option<String>,
+    challenge: Option<[u8; 32]>,
+    log: Option<PathBuf>,
     pub supplied: Supplied,
 }
 
 impl Out {
     /// What the line asks for. What must not be there yet is looked at before anything runs.
     pub fn of(line: &Check, catalogue: &Catalogue) -> Result<Option<Self>, Refusal> {
-        let Some(directory) = line.out.clone() else { return Ok(None) };
+        let Some(directory) = line.evidence.out.clone() else { return Ok(None) };
         let several = line.targets.len() > 1;
         if several {
             std::fs::create_dir_all(&directory)
                 .map_err(|error| Refusal::usage(format!("cannot make {}: {error}", directory.display())))?;
         }
-        let harness_sha256 = build_info::sha256().map_err(Refusal::incomplete)?;
+        let harness = build_info::harness().map_err(Refusal::incomplete)?;
+        if line.evidence.official {
+            official(line, &harness).map_err(Refusal::usage)?;
+        }
+        let matrix = line.evidence.matrix.as_deref().map(matrix).transpose().map_err(Refusal::usage)?;
+        let words = std::env::args_os().map(|word| sanitise::text(word.as_encoded_bytes(), sanitise::LIMIT));
         let supplied = Supplied {
+            matrix,
+            source: source(line),
             ci: ci(|name| std::env::var(name).ok()),
-            argv: std::env::args_os().map(|word| sanitise::text(word.as_encoded_bytes(), sanitise::LIMIT)).collect(),
-            ..Supplied::default()
+            previous: None,
+            argv: words.collect(),
         };
-        let challenge = line.nonce.map(hex::encode);
-        let spec = catalogue.version.clone();
-        let out = Self { directory, several, spec, harness_sha256, official: false, challenge, supplied };
+        let out = Self {
+            directory,
+            several,
+            spec: catalogue.version.clone(),
+            harness_sha256: harness.sha256,
+            official: line.evidence.official,
+            challenge: line.evidence.nonce,
+            log: line.evidence.log.clone(),
+            supplied,
+        };
         for name in &line.targets {
             out.is_free(&out.place(name))?;
         }
@@ -61,9 +80,11 @@ impl Out {
 
     /// Begins the bundle of one target.
     pub fn begin(&self, plan: &Plan, target: &Target) -> Result<Keep, String> {
+        let random = |error| format!("cannot read /dev/urandom: {error}");
+        let salt = random_bytes::<32>().map_err(random)?;
         let document = Document {
             schema: PLAN_SCHEMA.into(),
-            run: run_id().map_err(|error| format!("cannot read /dev/urandom: {error}"))?,
+            run: hex::encode(random_bytes::<16>().map_err(random)?),
             spec: self.spec.clone(),
             profile: CORE.into(),
             target: target.name.clone(),
@@ -75,11 +96,28 @@ impl Out {
             soak: plan.options.soak,
             with_mutants: plan.with_mutants,
             official: self.official,
-            challenge: self.challenge.clone(),
+            challenge: self.challenge.map(hex::encode),
             started_at: time::rfc3339(SystemTime::now()),
             harness_sha256: self.harness_sha256.clone(),
         };
-        Keep::begin(&self.place(&target.name), document, target).map_err(|error| error.to_string())
+        if let Some(log) = &self.log {
+            self.note_start(log, &document, salt, target)?;
+        }
+        Keep::begin(&self.place(&target.name), document, salt, target).map_err(|error| error.to_string())
+    }
+
+    /// Before the first check: a run that does not please cannot be left out of the log any more.
+    fn note_start(&self, log: &Path, document: &Document, salt: [u8; 32], target: &Target) -> Result<(), String> {
+        let challenge = self.challenge.map(Vec::from).unwrap_or_default();
+        let entry = Entry::Start {
+            run: document.run.clone(),
+            subject: subject_digest(&predicate::artifacts(target)?),
+            profile: logged_profile(CORE, &self.spec),
+            nonce_sha256: Digest::of(RunNonce::answer(salt, &challenge).reveal()),
+            at: document.started_at.clone(),
+        };
+        let mut log = LogFile::lock(log).map_err(|error| error.to_string())?;
+        log.append(&entry).map(|_| ()).map_err(|error| error.to_string())
     }
 
     fn place(&self, target: &str) -> PathBuf {
@@ -100,11 +138,47 @@ impl Out {
     }
 }
 
-/// 32 hexadecimal digits that no other run has.
-fn run_id() -> std::io::Result<String> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(hex::encode(bytes))
+/// What an official run must be: nothing was chosen, changed or left out, and nobody can keep quiet about it.
+fn official(line: &Check, harness: &Harness) -> Result<(), String> {
+    let evidence = &line.evidence;
+    let missing = [
+        (line.filter.is_none(), "it leaves no requirement out: no --filter"),
+        (evidence.nonce.is_some(), "it answers a verifier's challenge: --nonce HEX"),
+        (evidence.log.is_some(), "its start is in a log: --log FILE"),
+        (evidence.matrix.is_some(), "a kill matrix shows that its checks can fail: --matrix FILE"),
+        (harness.build == "release", "it is made by a release build: cargo build --release"),
+        (harness.dirty == Some(false), "it is made by a program that was built from committed files alone"),
+    ];
+    match missing.iter().find(|(holds, _)| !holds) {
+        None => Ok(()),
+        Some((_, what)) => Err(format!("an official run is more than this: {what}")),
+    }
+}
+
+/// The kill matrix that the evidence refers to.
+fn matrix(path: &Path) -> Result<(Vec<u8>, Matrix), String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot read the matrix {}: {error}", path.display()))?;
+    let document = matrix::Document::parse(&bytes).map_err(|error| {
+        format!("{}: {error}; a matrix is what `watertight selftest --json` prints", path.display())
+    })?;
+    let stated = document.stated(&bytes);
+    let own = build_info::sha256()?;
+    if stated.harness_sha256 != own {
+        return Err(format!("the matrix {} was made by another program than this one", path.display()));
+    }
+    Ok((bytes, stated))
+}
+
+/// Where the target came from, as the line says it.
+fn source(line: &Check) -> Option<Source> {
+    let evidence = &line.evidence;
+    let plain = |text: &String| sanitise::text(text, sanitise::NAME_LIMIT);
+    Some(Source {
+        uri: evidence.source.as_ref().map(plain).unwrap_or_default(),
+        commit: plain(evidence.commit.as_ref()?),
+        dirty: evidence.dirty,
+        merge_commit: evidence.merge_commit.as_ref().map(plain),
+    })
 }
 
 /// What GitHub says of its job, where all of it is said.
@@ -143,12 +217,5 @@ mod tests {
         assert_eq!((found.run_url.as_str(), found.attempt), ("https://code.example/a/b/actions/runs/7", 2));
         assert_eq!(ci(|name| all(name).filter(|_| name != "GITHUB_RUN_ATTEMPT")), None);
         assert_eq!(ci(|name| all(name).map(|_| String::new())), None);
-    }
-
-    #[test]
-    fn runs_have_ids_of_their_own() {
-        let (one, other) = (run_id().expect("random"), run_id().expect("random"));
-        assert_eq!(one.len(), 32);
-        assert_ne!(one, other);
     }
 }
