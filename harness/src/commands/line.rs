@@ -48,6 +48,13 @@ Exit status: 0 every mutant was caught by exactly the checks that must; 1 not so
     /// Explain one requirement: what is attempted, what the control is, what must catch it.
     #[command(after_help = "Example: watertight explain EGRESS-14 --target bubblewrap")]
     Explain(Explain),
+    /// Make a key that evidence is signed with.
+    #[command(after_help = "Example: watertight keygen --out ~/.config/watertight/runner --comment 'runner of CI'
+
+It writes KEY (PKCS#8, for its owner alone), KEY.pub (for policies and openssl) and KEY.ssh.pub (for allowed_signers of ssh-keygen), and overwrites none. The key id is the SHA-256 digest of the public key in DER.
+
+Exit status: 0 the key is written; 2 it is not, and nothing is left.")]
+    Keygen(Keygen),
     /// Run a command in the reference sandbox.
     #[command(after_help = "Example: watertight run --provider https://api.openai.com/v1 \\
              --provider-key-file ~/.config/provider/key -- opencode
@@ -293,6 +300,16 @@ pub struct Explain {
     /// Say what this target's manifest says about it, too.
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Keygen {
+    /// The file of the key: a new one, in a directory that is there.
+    #[arg(long, value_name = "KEY")]
+    pub out: PathBuf,
+    /// What stands at the end of the line for SSH.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub comment: String,
 }
 
 /// The routes of a sandbox.

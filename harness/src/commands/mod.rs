@@ -7,6 +7,7 @@ mod double;
 mod enter;
 mod explain;
 mod inside;
+mod keygen;
 mod line;
 mod list;
 mod log;
@@ -45,6 +46,7 @@ pub fn main() -> ExitCode {
         line::Command::Selftest(options) => selftest::run(&options),
         line::Command::List(options) => list::run(&options),
         line::Command::Explain(options) => explain::run(&options),
+        line::Command::Keygen(options) => keygen::run(&options),
         line::Command::Run(options) => sandbox::run(options),
         line::Command::Relay(options) => sandbox::relay(options),
         line::Command::Sign(options) => sign::run(&options),

@@ -4,6 +4,7 @@ mod check;
 mod doctor;
 mod help;
 mod interrupt;
+mod keygen;
 mod refusals;
 mod show;
 mod support;

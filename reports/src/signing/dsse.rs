@@ -18,8 +18,10 @@ use crate::{sanitise, verify::code::Code};
 
 /// The type of in-toto statements, the only payload.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
-/// Largest envelope in bytes: some ten times a statement with every check in it.
-pub const MAX_ENVELOPE: usize = 4 << 20;
+/// Largest payload in bytes: some ten times a statement with every check in it.
+pub const MAX_PAYLOAD: usize = 3 << 20;
+/// Largest envelope in bytes: such a payload in base64, and room for the signatures.
+pub const MAX_ENVELOPE: usize = (4 << 20) + (64 << 10);
 /// Most signatures: each is tried with every trusted key.
 pub const MAX_SIGNATURES: usize = 16;
 

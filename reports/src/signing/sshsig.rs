@@ -8,6 +8,7 @@ use super::{
     key::SigningKey,
     public::{PublicKey, PublicKeyError},
 };
+use crate::verify::code::Code;
 
 /// What the signature is for: one that was made for anything else proves nothing here.
 pub const NAMESPACE: &str = "watertight-evidence@v1";
@@ -32,6 +33,14 @@ pub enum SshsigError {
     Namespace,
     #[error("it is not by a trusted key over these bytes")]
     NotTrusted,
+}
+
+impl SshsigError {
+    pub const fn code(&self) -> Code {
+        match self {
+            Self::Form | Self::Namespace | Self::NotTrusted => Code::SshsigInvalid,
+        }
+    }
 }
 
 /// Signs a document, in the armor that `ssh-keygen -Y verify` reads.

@@ -1,6 +1,7 @@
 //! in-toto statements, version 1 (<https://github.com/in-toto/attestation>): what is said of which artifacts.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::{
@@ -20,8 +21,7 @@ pub const CONFORMANCE: &str = "https://watertight.invalid/attestation/sandbox-co
 /// Type of [`super::test_result::TestResult`].
 pub const TEST_RESULT: &str = "https://in-toto.io/attestation/test-result/v0.1";
 
-/// What a statement says, and the type that names its fields. It should deny unknown fields: what is signed and not
-/// understood must not be passed over.
+/// What a statement says, and the type that names its fields.
 pub trait Predicate: Serialize + DeserializeOwned {
     /// The `predicateType`, a URI.
     const TYPE: &'static str;
@@ -34,10 +34,8 @@ pub struct Statement<P> {
     #[serde(rename = "_type")]
     kind: String,
     /// The artifacts, at least one. in-toto matches them by digest alone.
-    #[serde(deserialize_with = "strict::objects")]
     pub subject: Vec<Subject>,
     predicate_type: String,
-    #[serde(deserialize_with = "strict::object")]
     pub predicate: P,
 }
 
@@ -47,7 +45,6 @@ pub struct Statement<P> {
 pub struct Subject {
     /// For readers; it identifies nothing.
     pub name: String,
-    #[serde(deserialize_with = "strict::object")]
     pub digest: DigestSet,
 }
 
@@ -69,6 +66,8 @@ pub enum StatementError {
     PredicateType { found: String, expected: &'static str },
     #[error("the statement does not have the fields of its type: {0}")]
     Schema(String),
+    #[error("the statement says something in another form than that of its type, or more than is read of it")]
+    Differs,
     #[error("the statement is about no artifact")]
     NoSubject,
 }
@@ -78,7 +77,7 @@ impl StatementError {
         match self {
             Self::Json(error) => error.code(),
             Self::Type(_) | Self::PredicateType { .. } => Code::StmtType,
-            Self::Schema(_) | Self::NoSubject => Code::Schema,
+            Self::Schema(_) | Self::Differs | Self::NoSubject => Code::Schema,
         }
     }
 
@@ -92,15 +91,21 @@ impl<P: Predicate> Statement<P> {
         Self { kind: STATEMENT_TYPE.into(), subject, predicate_type: P::TYPE.into(), predicate }
     }
 
-    /// Reads the payload of an envelope.
+    /// Reads the payload of an envelope. It must be written as [`to_payload`](Self::to_payload) writes it, white space and
+    /// order of fields aside: what is signed and not understood must not be passed over.
     pub fn parse(payload: &[u8]) -> Result<Self, StatementError> {
         let found = predicate_type(payload)?;
         if found != P::TYPE {
             let found = sanitise::text(found, sanitise::NAME_LIMIT);
             return Err(StatementError::PredicateType { found, expected: P::TYPE });
         }
-        let Object(statement): Object<Self> =
-            serde_json::from_slice(payload).map_err(|error| StatementError::schema(&error))?;
+        let statement: Self = serde_json::from_slice(payload).map_err(|error| StatementError::schema(&error))?;
+        // Derived code takes an array for an object, a missing field for an empty one, and may be told to pass over others.
+        let read = serde_json::to_value(&statement).map_err(|error| StatementError::schema(&error))?;
+        let written: Value = serde_json::from_slice(payload).map_err(|error| StatementError::schema(&error))?;
+        if read != written {
+            return Err(StatementError::Differs);
+        }
         if statement.subject.is_empty() {
             return Err(StatementError::NoSubject);
         }
@@ -125,7 +130,7 @@ pub fn predicate_type(payload: &[u8]) -> Result<String, StatementError> {
         #[serde(rename = "predicateType")]
         predicate: String,
     }
-    strict::check(payload, dsse::MAX_ENVELOPE)?;
+    strict::check(payload, dsse::MAX_PAYLOAD)?;
     let Object(types): Object<Types> =
         serde_json::from_slice(payload).map_err(|error| StatementError::schema(&error))?;
     if types.kind == STATEMENT_TYPE {
@@ -138,7 +143,7 @@ pub fn predicate_type(payload: &[u8]) -> Result<String, StatementError> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::{
         super::test_result::{Configuration, Outcome, TestResult},

@@ -3,10 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    statement::{DigestSet, Predicate, TEST_RESULT},
-    strict,
-};
+use super::statement::{DigestSet, Predicate, TEST_RESULT};
 
 /// Which tests passed. It has no place for observations, controls or what was not tested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +11,6 @@ use super::{
 pub struct TestResult {
     pub result: Outcome,
     /// What was tested against, by digest.
-    #[serde(deserialize_with = "strict::objects")]
     pub configuration: Vec<Configuration>,
     pub passed_tests: Vec<String>,
     pub warned_tests: Vec<String>,
@@ -36,7 +32,6 @@ pub enum Outcome {
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
     pub name: String,
-    #[serde(deserialize_with = "strict::object")]
     pub digest: DigestSet,
 }
 
