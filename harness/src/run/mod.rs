@@ -5,6 +5,7 @@ mod assemble;
 mod attribute;
 mod channel;
 mod launch;
+mod listening;
 mod scenario;
 mod session;
 mod sockets;
@@ -13,3 +14,4 @@ mod witness;
 
 pub use launch::APPLIED;
 pub use session::{MUTANTS, Options, Ran, RunError, Session};
+pub use witness::LISTENING;
