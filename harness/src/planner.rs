@@ -34,7 +34,7 @@ pub struct Layout {
     pub by_root: bool,
     /// The resolver that the world's resolv.conf names.
     pub resolver: SocketAddr,
-    /// Set-user-id-root copy of this program.
+    /// Where a set-user-id-root copy of this program can lie: see [`Planner::set_user_id`].
     pub set_user_id: Option<PathBuf>,
     /// Mode 0000, with the run's marker in it.
     pub closed_file: PathBuf,
@@ -63,6 +63,8 @@ pub enum Wanted {
     Unix(UnixAddress, UnixKind),
     /// A Unix socket whose peer hands out an internet socket.
     Handing(UnixAddress),
+    /// A copy of this program that is root's and set-user-id.
+    SetUserId(PathBuf),
 }
 
 /// Gives out destinations. One for a whole run.
@@ -256,6 +258,13 @@ impl<'a> Planner<'a> {
         let address = UnixAddress::Path(format!("{directory}/watertight-{}.sock", self.number()));
         self.allocator.wanted.push(Wanted::Handing(address.clone()));
         Attempt::Unix { address, kind: UnixKind::Stream }
+    }
+
+    /// A set-user-id-root copy of this program, shared by every launch, where one can be made.
+    pub fn set_user_id(&mut self) -> Option<PathBuf> {
+        let path = self.layout.set_user_id.clone()?;
+        self.want_once(Wanted::SetUserId(path.clone()));
+        Some(path)
     }
 
     fn want_once(&mut self, wanted: Wanted) {

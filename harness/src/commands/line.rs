@@ -262,7 +262,8 @@ pub struct Selftest {
     /// Only the mutants with this name; `*` stands for any characters.
     #[arg(long, value_name = "GLOB")]
     pub mutant: Option<String>,
-    /// Run every check on every mutant.
+    /// Run every check on every mutant. The one that tries every port is left out where it need not catch the mutant and
+    /// the kernel's list of listeners has nothing but the two routes.
     #[arg(long)]
     pub full: bool,
     /// So many mutants at once, each in a world of its own. Most of the time they wait.

@@ -1,6 +1,6 @@
 //! Parts of a run, for broken targets that are judged with the same controls.
 
-use std::{collections::BTreeSet, thread};
+use std::{collections::BTreeSet, thread, time::Duration};
 
 use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
 
@@ -10,6 +10,9 @@ use super::{
 };
 use crate::{check::Check, scenario::Scenario, site::Secrets, target::Target};
 
+/// How long a broken target may take to start the probe: its like has just been seen to do so in a fraction of that. One
+/// that only pretends to be a sandbox is waited for as long.
+const START: Duration = Duration::from_secs(8);
 /// Destinations that the controls of a selftest have, at most.
 const BEFORE: u32 = 4_000;
 
@@ -40,6 +43,7 @@ impl<'a> Session<'a> {
     ) -> Result<Evidence, RunError> {
         let mut session = Session::new(target, checks, options, secrets.clone(), &Nobody)?;
         session.only_needed = true;
+        session.site.start = START;
         session.allocator.leave_out(BEFORE);
         session.launches = controls.launches.iter().map(elsewhere).collect();
         let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();

@@ -25,9 +25,7 @@ use super::{
 };
 use crate::site::{Plants, Site};
 
-/// How long a target may take to start the probe.
-const START: Duration = Duration::from_secs(15);
-/// The same where an earlier launch that had to start it did not.
+/// How long a target may take to start the probe where an earlier launch that had to start it did not.
 const START_AGAIN: Duration = Duration::from_secs(2);
 /// How long the probe may go on after the deadlines of its attempts, and at all once a launch hung.
 const LATE: Duration = Duration::from_secs(15);
@@ -124,7 +122,7 @@ impl Running {
 
     /// Waits for the probe to say hello, and records its processes. False where it did not.
     pub fn greet(&mut self, site: &Site) -> bool {
-        let deadline = Instant::now() + if site.has_hung() { START_AGAIN } else { START };
+        let deadline = Instant::now() + if site.has_hung() { START_AGAIN } else { site.start };
         self.read_until(deadline, |record| record.hello.is_some() || !record.errors.is_empty());
         let Some(hello) = &self.record.hello else { return false };
         let expected = 1 + usize::from(hello.forked > 0) + usize::from(hello.executed.is_some());

@@ -25,6 +25,9 @@ use crate::{
 
 /// How long after the launch's end anything of it may still be there.
 const SETTLE: Duration = Duration::from_secs(2);
+/// How soon what is left is looked at again where nothing of it ends: soon at first, as that is what nearly always helps.
+const AGAIN: Duration = Duration::from_millis(5);
+const AGAIN_AT_MOST: Duration = Duration::from_millis(200);
 /// How often a launcher is killed early, and how far the moments are apart.
 const KILLS: u32 = 20;
 const APART: Duration = Duration::from_micros(500);
@@ -162,6 +165,7 @@ impl Session<'_> {
             matches!(outcome, Some(Outcome::Found { facts: Facts::Lingering { .. } }))
         });
         launch.outside.insert("lingering_before".into(), lingering.count().to_string());
+        let mut again = AGAIN;
         let left = loop {
             let now = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
             let mut left = Snapshot::diff(before, &now);
@@ -172,7 +176,9 @@ impl Session<'_> {
             if left.is_empty() || Instant::now() >= deadline {
                 break left;
             }
-            self.site.world.wait_for_an_end(deadline).map_err(RunError::Look)?;
+            let next = (Instant::now() + again).min(deadline);
+            self.site.world.wait_for_an_end(next).map_err(RunError::Look)?;
+            again = (again * 2).min(AGAIN_AT_MOST);
         };
         launch.left.extend(left);
         launch.outside.insert("settled".into(), "yes".into());

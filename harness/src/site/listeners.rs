@@ -16,6 +16,7 @@ use std::{
 
 use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket};
 use std::os::fd::AsRawFd;
+use watertight_fixtures::world::PROGRAMS;
 use watertight_probe::plan::{UnixAddress, UnixKind};
 
 use super::up::{Site, SiteError};
@@ -35,6 +36,8 @@ enum Opened {
     Datagram(UnixDatagram),
     Seqpacket(OwnedFd),
     Handing(UnixListener, OwnedFd),
+    /// A file, which needs no server.
+    File,
 }
 
 impl Site {
@@ -63,6 +66,7 @@ impl Site {
             Opened::Stream(listener) => self.servers().canary_unix(UNIX, listener, &banner(UNIX))?,
             Opened::Datagram(socket) => self.servers().canary_unix_datagram(UNIX, socket, &banner(UNIX))?,
             Opened::Seqpacket(socket) => self.servers().canary_unix_seqpacket(UNIX, socket, &banner(UNIX))?,
+            Opened::File => {}
             Opened::Handing(listener, inside) => {
                 self.servers().canary_unix_rights(UNIX, listener, &banner(UNIX), inside)?;
             }
@@ -100,6 +104,12 @@ fn opened(wanted: &Wanted, owner: u32) -> io::Result<Opened> {
             // Made on the host side: whoever gets it speaks from there.
             let inside = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
             Opened::Handing(listener, inside)
+        }
+        Wanted::SetUserId(path) => {
+            fs::create_dir_all(path.with_file_name(""))?;
+            fs::copy(format!("{PROGRAMS}/watertight"), path)?;
+            fs::set_permissions(path, fs::Permissions::from_mode(0o4755))?;
+            Opened::File
         }
     })
 }

@@ -21,7 +21,7 @@ use nix::{
     },
     unistd::pipe,
 };
-use watertight_fixtures::world::{HOME, Key, PROGRAMS, Spawn, WORKSPACE, World};
+use watertight_fixtures::world::{HOME, Key, Spawn, WORKSPACE, World};
 
 use super::{secrets::Secrets, up::Site};
 
@@ -70,11 +70,6 @@ impl Plants {
                 fs::write(path, &secrets.marker)?;
                 chown(path, Some(0), Some(GROUP))?;
                 fs::set_permissions(path, fs::Permissions::from_mode(0o640))?;
-            }
-            if let Some(path) = &plants.set_user_id {
-                fs::create_dir_all(path.with_file_name(""))?;
-                fs::copy(format!("{PROGRAMS}/watertight"), path)?;
-                fs::set_permissions(path, fs::Permissions::from_mode(0o4755))?;
             }
             for directory in [format!("{HOME}/.config"), format!("{HOME}/.config/provider"), SOCKETS.to_owned()] {
                 fs::create_dir_all(&directory)?;

@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use watertight_fixtures::{
@@ -23,6 +23,8 @@ use super::{
 use crate::planner::Layout;
 
 const HTTP: u16 = 80;
+/// How long any target may take to start the probe: it may have to start a machine first.
+const START: Duration = Duration::from_secs(15);
 
 /// One world with everything in it.
 pub struct Site {
@@ -36,6 +38,8 @@ pub struct Site {
     pub machine_mnt: u64,
     /// Where the workload of this run finds its bearer.
     pub bearer_variable: Option<String>,
+    /// How long a target may take to start the probe.
+    pub start: Duration,
     servers: Servers,
     capture: Capture,
     /// A launch of this site was waited for in vain.
@@ -73,8 +77,19 @@ impl Site {
         let plants = Plants::plant(&world, &secrets).map_err(SiteError::Plant)?;
         let Namespaces { net: machine_net, mnt: machine_mnt, .. } =
             Namespaces::own().map_err(|source| SiteError::Enter { source })?;
-        let (bearer_variable, hung) = (None, AtomicBool::new(false));
-        Ok(Self { world, secrets, plants, began, machine_net, machine_mnt, bearer_variable, servers, capture, hung })
+        Ok(Self {
+            world,
+            secrets,
+            plants,
+            began,
+            machine_net,
+            machine_mnt,
+            bearer_variable: None,
+            start: START,
+            servers,
+            capture,
+            hung: AtomicBool::new(false),
+        })
     }
 
     /// Whether a launch that had to run the probe was waited for in vain.

@@ -32,6 +32,8 @@ pub(crate) struct Connection {
     up: Direction,
     down: Direction,
     client_sent_fin: bool,
+    /// A reset that is not passed on: poll would report it again and again.
+    client_is_reset: bool,
     relay_hung_up: bool,
     /// While the client may have closed without poll telling: when to look, and how long to wait after that.
     next_check: Option<(Instant, Duration)>,
@@ -45,9 +47,18 @@ impl Connection {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         client.set_nodelay(true)?;
-        let (up, down) = (Direction::default(), Direction::default());
-        let (client_sent_fin, relay_hung_up, next_check) = (false, false, None);
-        Ok(Self { client, relay, client_address, own_address, up, down, client_sent_fin, relay_hung_up, next_check })
+        Ok(Self {
+            client,
+            relay,
+            client_address,
+            own_address,
+            up: Direction::default(),
+            down: Direction::default(),
+            client_sent_fin: false,
+            client_is_reset: false,
+            relay_hung_up: false,
+            next_check: None,
+        })
     }
 
     /// What to poll for: the client, then the relay. Ends from which only a hang-up would be reported, again and
@@ -55,7 +66,7 @@ impl Connection {
     pub(crate) fn entries(&self) -> [pollfd; 2] {
         let mut client = readiness(&self.up, &self.down);
         client |= if self.client_sent_fin { 0 } else { POLLRDHUP };
-        let client_is_done = self.client_sent_fin && self.down.is_finished() && client == 0;
+        let client_is_done = self.client_is_reset || self.client_sent_fin && self.down.is_finished() && client == 0;
         let relay = readiness(&self.down, &self.up);
         let relay_is_done = self.relay_hung_up && relay == 0;
         let entry = |fd, events, done| pollfd { fd: if done { -1 } else { fd }, events, revents: 0 };
@@ -78,6 +89,7 @@ impl Connection {
             if G::bridge_passes_reset_to_relay() {
                 return Fate::Close;
             }
+            self.client_is_reset = true;
             self.up.abandon();
         }
         if client & POLLRDHUP != 0 && !self.client_sent_fin {

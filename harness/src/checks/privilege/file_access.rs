@@ -23,7 +23,7 @@ fn plan(plan: &mut Planner<'_>) {
         }
         None => plan.untestable("launcher's group", "an ordinary user cannot give itself a group"),
     }
-    match plan.layout.set_user_id.clone() {
+    match plan.set_user_id() {
         Some(path) => {
             let attempt = Attempt::SetUserId { path: path.display().to_string() };
             plan.deny("set-user-id program", attempt).where_supported();
