@@ -23,6 +23,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::{catalogue::Catalogue, checks};
+
 /// Exit status of a usage error, and of input that cannot be used.
 pub const USAGE: u8 = 2;
 /// Exit status of a run that could not be made.
@@ -53,6 +55,13 @@ pub fn main() -> ExitCode {
         line::Command::Verify(options) => verify::run(&options),
         line::Command::Log(options) => log::run(&options),
     }
+}
+
+/// The requirements, which every check of this program must agree with: nothing is run otherwise.
+fn catalogue() -> Result<Catalogue, String> {
+    let catalogue = Catalogue::load().map_err(|error| error.to_string())?;
+    catalogue.agree(&checks::all()).map_err(|problems| problems.join("\nwatertight: "))?;
+    Ok(catalogue)
 }
 
 /// Tells the user why nothing was done.

@@ -15,7 +15,7 @@ use super::{
     line::Check,
     output::{self, say},
 };
-use crate::{catalogue::Catalogue, checks, run::Options, target::Target};
+use crate::{run::Options, target::Target};
 
 /// The target with this name, or why there is none.
 pub fn target(name: &str) -> Result<Target, String> {
@@ -62,7 +62,7 @@ impl Refusal {
 
 fn checked(line: &Check) -> Result<u8, Refusal> {
     let targets = line.targets.iter().map(|name| choose::target(name)).collect::<Result<Vec<_>, _>>()?;
-    let catalogue = catalogue()?;
+    let catalogue = super::catalogue().map_err(|words| Refusal { words, code: super::HARNESS_ERROR })?;
     let chosen = choose::checks(line.filter.as_deref())?;
     if line.with_mutants {
         choose::have_mutants(&targets)?;
@@ -107,12 +107,4 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
             std::process::exit(super::INCOMPLETE.into())
         }
     }
-}
-
-/// The requirements, which every check of this program must agree with.
-fn catalogue() -> Result<Catalogue, Refusal> {
-    let broken = |words| Refusal { words, code: super::HARNESS_ERROR };
-    let catalogue = Catalogue::load().map_err(|error| broken(error.to_string()))?;
-    catalogue.agree(&checks::all()).map_err(|problems| broken(problems.join("\nwatertight: ")))?;
-    Ok(catalogue)
 }

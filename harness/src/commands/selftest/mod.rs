@@ -29,6 +29,7 @@ pub fn run(options: &line::Selftest) -> ExitCode {
 }
 
 fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
+    super::catalogue().map_err(|words| (words, HARNESS_ERROR))?;
     let chosen = chosen(options.mutant.as_deref())?;
     let incomplete = |words: String| (words, INCOMPLETE);
     let Entered { by_root, identity, program } = enter().map_err(incomplete)?;
