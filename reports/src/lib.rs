@@ -8,6 +8,7 @@ pub mod list;
 pub mod mutants;
 mod page;
 pub mod progress;
+pub mod render;
 pub mod results;
 pub mod sanitise;
 pub mod summary;
