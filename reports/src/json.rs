@@ -1,6 +1,7 @@
 //! The results document for programs: complete, in a stable order, with a published schema.
 
 use serde::Serialize;
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::{
@@ -20,6 +21,8 @@ pub enum Error {
         "read the results document: its schema is `{found}` and this program knows `{SCHEMA}`; use the version that wrote it"
     )]
     Version { found: String },
+    #[error("read the results document: {0}; it is not what `watertight check --format json` printed")]
+    Contradiction(String),
 }
 
 /// The document, indented, keys in the model's order, with a newline at its end.
@@ -32,28 +35,39 @@ pub fn render(document: &(impl Serialize + ?Sized)) -> String {
     text
 }
 
-/// Reads a document of this version. It may come from anyone, so its texts are sanitised.
+/// Reads a document of this version. It may come from anyone, so its texts are sanitised, and what it says in sum must
+/// follow from its single results.
 pub fn read(text: &str) -> Result<Results, Error> {
-    /// Read first, so that another version is named rather than its first unknown field.
-    #[derive(serde::Deserialize)]
-    struct Version {
-        schema: String,
+    one(serde_json::from_str(text)?)
+}
+
+/// The same of one document or an array of them.
+pub fn read_all(text: &str) -> Result<Vec<Results>, Error> {
+    match serde_json::from_str(text)? {
+        Value::Array(documents) => documents.into_iter().map(one).collect(),
+        document => Ok(vec![one(document)?]),
     }
-    let Version { schema } = serde_json::from_str(text)?;
-    if schema != SCHEMA {
+}
+
+fn one(document: Value) -> Result<Results, Error> {
+    // Looked at first, so that another version is named rather than its first unknown field.
+    if let Some(schema) = document.get("schema").and_then(Value::as_str).filter(|schema| *schema != SCHEMA) {
         return Err(Error::Version { found: sanitise::text(schema, sanitise::NAME_LIMIT) });
     }
-    let mut results = serde_json::from_str(text)?;
+    let mut results: Results = serde_json::from_value(document)?;
     sanitise::results(&mut results);
-    Ok(results)
+    match results.contradiction() {
+        Some(what) => Err(Error::Contradiction(what)),
+        None => Ok(results),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-    use crate::testing;
+    use crate::{results::Status, testing};
 
     fn schema() -> Value {
         serde_json::from_str(RESULTS_SCHEMA).expect("JSON")
@@ -89,6 +103,30 @@ mod tests {
     fn several_runs_are_an_array_of_documents() {
         let both: Vec<Value> = serde_json::from_str(&render(&[testing::green(), testing::dead()])).expect("an array");
         assert_eq!(both, [value(&testing::green()), value(&testing::dead())]);
+    }
+
+    #[test]
+    fn what_a_document_says_in_sum_follows_from_its_results() {
+        let refused = |change: fn(&mut Results)| {
+            let mut results = testing::vsock_failed();
+            change(&mut results);
+            read(&render(&results)).expect_err("refused").to_string()
+        };
+        assert!(refused(|results| results.status = Status::Conformant).contains("its status does not follow"));
+        assert!(refused(|results| results.status = Status::Incomplete).contains("its status does not follow"));
+        assert!(refused(|results| results.counts.fail = 0).contains("its counts are not those"));
+        let twice = refused(|results| results.checks[1].id = results.checks[0].id.clone());
+        assert!(twice.contains("two results of ROUTE-1"), "{twice}");
+        let cut = Results { status: Status::Incomplete, ..testing::green() };
+        assert_eq!(read(&render(&cut)).ok(), Some(cut), "a run may have been cut short");
+    }
+
+    #[test]
+    fn one_document_and_an_array_are_read() {
+        let all = [testing::green(), testing::dead()];
+        assert_eq!(read_all(&render(&all)).expect("both"), all);
+        assert_eq!(read_all(&render(&all[0])).expect("one"), all[..1]);
+        assert!(read_all("[1]").is_err() && read(&render(&all)).is_err());
     }
 
     #[test]

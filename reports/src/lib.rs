@@ -10,6 +10,7 @@ pub mod mutants;
 mod page;
 pub mod predicate;
 pub mod progress;
+pub mod render;
 pub mod results;
 pub mod sanitise;
 pub mod signing;

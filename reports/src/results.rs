@@ -1,6 +1,9 @@
 //! The results document: what `--format json` prints and every report is made from.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -266,6 +269,22 @@ impl Results {
     /// Edits of the target that were not caught by exactly the checks that must. They leave its verdict as it is.
     pub fn uncaught(&self) -> impl Iterator<Item = &Mutant> {
         self.sensitivity.iter().filter(|mutant| mutant.status != Fate::Killed)
+    }
+
+    /// What the document says that its own results do not bear out, if anything. One from elsewhere may claim whatever
+    /// it likes.
+    pub fn contradiction(&self) -> Option<String> {
+        let mut ids = BTreeSet::new();
+        if let Some(twice) = self.checks.iter().find(|check| !ids.insert(&check.id)) {
+            return Some(format!("it has two results of {}", twice.id));
+        }
+        let (counts, status) = (Counts::of(&self.checks), Status::of(&self.checks, true));
+        if counts != self.counts {
+            return Some("its counts are not those of its results".into());
+        }
+        // A run that was cut short is incomplete although all that it judged passed.
+        let cut = self.status == Status::Incomplete && status == Status::Conformant;
+        (self.status != status && !cut).then(|| "its status does not follow from its results".into())
     }
 
     /// The whole of it in one line: `conformant (core 1.0, route sockets, 0 not applicable, 3 attempts untestable here)`.

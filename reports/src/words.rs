@@ -2,7 +2,7 @@
 
 use crate::{
     page::Tone,
-    results::{CheckResult, ControlKind, Level, Seen, Status, Subject, Verdict},
+    results::{CheckResult, ControlKind, Counts, Level, Seen, Status, Subject, Verdict},
 };
 
 /// As it stands at the head of a result: readable without colours.
@@ -82,6 +82,19 @@ pub(crate) fn control(control: ControlKind) -> &'static str {
 /// The area of a requirement: `EGRESS` of `EGRESS-3`.
 pub(crate) fn area(check: &CheckResult) -> &str {
     check.id.split_once('-').map_or(&check.id, |(area, _)| area)
+}
+
+/// How many requirements came out how, in a line.
+pub(crate) fn counts(counts: &Counts) -> String {
+    format!(
+        "{} pass, {} fail, {} inconclusive, {} harness error, {} not applicable; {} failed",
+        counts.pass,
+        counts.fail,
+        counts.inconclusive,
+        counts.harness_error,
+        counts.not_applicable,
+        number(counts.should_fail as usize, "SHOULD")
+    )
 }
 
 /// `1 check`, `3 checks`.

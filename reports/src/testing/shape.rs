@@ -28,6 +28,7 @@ pub(crate) fn every_shape() -> Vec<Results> {
                     for control in CONTROLS {
                         let result = CheckResult { verdict, level, subject, seen, control, ..base.checks[0].clone() };
                         let bare = CheckResult {
+                            id: "ROUTE-2".into(),
                             observations: vec![],
                             mutants: vec![],
                             duration_us: u64::MAX,

@@ -29,7 +29,7 @@ pub(super) fn write(page: &mut Page, results: &Results) {
 }
 
 /// Areas in the order of their first check.
-fn by_area(checks: &[CheckResult]) -> Vec<(&str, Vec<&CheckResult>)> {
+pub(crate) fn by_area(checks: &[CheckResult]) -> Vec<(&str, Vec<&CheckResult>)> {
     let mut areas: Vec<(&str, Vec<&CheckResult>)> = vec![];
     for check in checks {
         let area = words::area(check);

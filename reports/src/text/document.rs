@@ -28,7 +28,7 @@ pub fn render<'s>(results: &Results, sentence: impl Fn(&str) -> Option<&'s str>,
 }
 
 /// The status in one sentence, for somebody who knows none of the words.
-fn plainly(results: &Results) -> String {
+pub(crate) fn plainly(results: &Results) -> String {
     let name = &results.target.name;
     let of = |wanted: fn(Verdict) -> bool| {
         let musts = results.checks.iter().filter(|check| check.level == Level::Must);
@@ -60,7 +60,6 @@ fn plainly(results: &Results) -> String {
 
 fn facts(page: &mut Page, results: &Results) {
     let target = &results.target;
-    let counts = &results.counts;
     let rows = [
         ("target", format!("{} ({})", target.name, known(&target.version))),
         ("route", target.route.clone()),
@@ -68,18 +67,7 @@ fn facts(page: &mut Page, results: &Results) {
         ("kernel", fact(results, "kernel", "")),
         ("spec", format!("{}, profile {}", results.spec, results.profile)),
         ("run", format!("{}, {}", results.started_at, elapsed(Duration::from_millis(results.wall_ms)))),
-        (
-            "counts",
-            format!(
-                "{} pass, {} fail, {} inconclusive, {} harness error, {} not applicable; {}",
-                counts.pass,
-                counts.fail,
-                counts.inconclusive,
-                counts.harness_error,
-                counts.not_applicable,
-                format_args!("{} failed", words::number(counts.should_fail as usize, "SHOULD"))
-            ),
-        ),
+        ("counts", words::counts(&results.counts)),
         ("untestable", if results.untestable.is_empty() { "none".into() } else { results.untestable.join(", ") }),
     ];
     for (name, value) in rows {

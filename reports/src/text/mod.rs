@@ -8,6 +8,8 @@ mod sensitivity;
 mod trouble;
 
 pub use crate::page::Style;
+pub(crate) use areas::by_area;
 pub use document::render;
+pub(crate) use document::{elapsed, plainly};
 pub use ids::in_order;
-pub(crate) use trouble::seeing;
+pub(crate) use trouble::{argument, relevant, seeing};

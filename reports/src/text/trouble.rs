@@ -104,7 +104,7 @@ fn more(page: &mut Page, all: usize, limit: usize, noun: &str) {
 }
 
 /// The attempts that explain the verdict, the plainest evidence first; all of them where none stands out.
-fn relevant(check: &CheckResult) -> Vec<&Seeing> {
+pub(crate) fn relevant(check: &CheckResult) -> Vec<&Seeing> {
     let rank = |seen: &Seeing| match seen.outcome {
         AttemptOutcome::GotThrough => Some(0),
         AttemptOutcome::NotAsRequired => Some(1),
@@ -208,7 +208,7 @@ fn many(page: &mut Page, results: &Results, cause: &str, members: &[&CheckResult
 }
 
 /// A name that can be copied into a shell as it stands.
-fn argument(name: &str) -> &str {
+pub(crate) fn argument(name: &str) -> &str {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' || byte == b'.';
     if !name.is_empty() && name.bytes().all(safe) && !name.starts_with('-') { name } else { "NAME" }
 }
