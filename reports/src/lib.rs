@@ -1,6 +1,7 @@
 //! What a run found, and how it is shown: the evidence, the results, and the reports made from them.
 
 pub mod bundle;
+pub mod diff;
 pub mod doctor;
 pub mod evidence;
 pub mod explain;

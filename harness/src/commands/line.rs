@@ -89,6 +89,26 @@ Exit status: 0 accepted; 1 in order, and the policy does not accept what it says
 
 Exit status: 0 signed; 2 usage, or a key or log that cannot be used.")]
     Log(Log),
+    /// Compare two runs: what became worse, and what else is different.
+    #[command(after_help = "Example: watertight diff evidence-before evidence-after
+
+Neither is verified: `watertight verify` does that.
+
+Exit status: 0 nothing became worse; 1 something did; 2 usage.")]
+    Diff(Diff),
+}
+
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// A bundle, or what `check --format json` printed.
+    #[arg(value_name = "BEFORE")]
+    pub before: PathBuf,
+    /// Another.
+    #[arg(value_name = "AFTER")]
+    pub after: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

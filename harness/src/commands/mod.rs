@@ -2,6 +2,7 @@
 
 mod attempt;
 pub(crate) mod check;
+mod diff;
 mod doctor;
 mod double;
 mod enter;
@@ -54,6 +55,7 @@ pub fn main() -> ExitCode {
         line::Command::Sign(options) => sign::run(&options),
         line::Command::Verify(options) => verify::run(&options),
         line::Command::Log(options) => log::run(&options),
+        line::Command::Diff(options) => diff::run(&options),
     }
 }
 

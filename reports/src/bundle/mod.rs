@@ -20,6 +20,7 @@ mod manifest;
 pub mod payload;
 pub mod read;
 pub mod records;
+pub mod shown;
 mod write;
 
 pub use manifest::{MAX_ENTRIES, Manifest, ManifestError};

@@ -67,6 +67,13 @@ impl Bundle {
         read(self.root.as_fd(), &named, name, limit)
     }
 
+    /// The bytes of a file of the payload, compared with nothing.
+    pub fn inside(&self, name: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let path = format!("{PAYLOAD}/{name}");
+        let named = CString::new(name).map_err(|_| ReadError::Missing(path.clone()))?;
+        read(directory(self.root.as_fd(), c"payload", PAYLOAD)?, &named, &path, limit)
+    }
+
     /// Reads every file of the payload once and compares it with the manifest. Those that `wanted` names are given back.
     pub fn payload(&self, manifest: &Manifest, wanted: impl Fn(&str) -> bool) -> Result<Files, ReadError> {
         let mut walk = Walk { manifest, wanted: &wanted, files: Files::new(), seen: 0, parsed: 0 };

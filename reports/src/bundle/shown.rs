@@ -1,0 +1,92 @@
+//! A bundle to look at: what it says, with nobody's word for it. Whoever relies on it verifies it.
+
+use std::{fs, io, path::Path};
+
+use super::{
+    ATTESTATIONS, MATRIX, PAYLOAD, PREDICATE, RESULTS,
+    read::{Bundle, MAX_FILE, ReadError},
+};
+use crate::{
+    json,
+    mutants::Mutant,
+    predicate::Predicate,
+    results::Results,
+    sanitise,
+    signing::dsse::Envelope,
+    verify::{attestations::MAX_ATTESTATIONS, matrix::Document},
+};
+
+/// What a bundle, or a results document alone, says.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub results: Results,
+    /// Only where the run came to its end.
+    pub predicate: Option<Predicate>,
+    /// The mutants of its kill matrix.
+    pub mutants: Option<Vec<Mutant>>,
+    /// The payload of its statement, and the keys that claim to have signed it, unverified.
+    pub signed: Option<(crate::signing::digest::Digest, Vec<String>)>,
+}
+
+/// Why there is nothing to show.
+#[derive(Debug, thiserror::Error)]
+pub enum ShowError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("cannot read {path}: {source}")]
+    File { path: String, source: io::Error },
+    #[error("{path}: {source}")]
+    Results { path: String, source: json::Error },
+    #[error("{path}: {what}")]
+    Malformed { path: String, what: String },
+}
+
+impl Shown {
+    /// Reads a bundle's directory, or a results document.
+    pub fn open(path: &Path) -> Result<Self, ShowError> {
+        if path.is_dir() {
+            return Self::bundle(&Bundle::open(path)?);
+        }
+        let file = |source| ShowError::File { path: path.display().to_string(), source };
+        if fs::metadata(path).map_err(file)?.len() > MAX_FILE {
+            return Err(ReadError::TooBig { path: path.display().to_string(), limit: MAX_FILE }.into());
+        }
+        let results = results(&path.display().to_string(), &fs::read(path).map_err(file)?)?;
+        Ok(Self { results, predicate: None, mutants: None, signed: None })
+    }
+
+    fn bundle(bundle: &Bundle) -> Result<Self, ShowError> {
+        let payload = |name: &str| bundle.inside(name, MAX_FILE);
+        let results = results(&format!("{PAYLOAD}/{RESULTS}"), &payload(RESULTS)?)?;
+        let predicate = there(bundle.beside(PREDICATE, MAX_FILE))?;
+        let predicate = predicate
+            .map(|bytes| serde_json::from_slice(&bytes).map_err(|error| malformed(PREDICATE, &error.to_string())));
+        let mutants = there(payload(MATRIX))?.map(|bytes| {
+            Document::parse(&bytes).map(|document| document.mutants).map_err(|what| malformed(MATRIX, &what))
+        });
+        let signed = there(bundle.beside(ATTESTATIONS, MAX_ATTESTATIONS))?.and_then(|bytes| {
+            let first = bytes.split(|byte| *byte == b'\n').next()?;
+            let envelope = Envelope::parse(first).ok()?;
+            let keys = envelope.signatures().iter().map(|one| sanitise::text(&one.keyid, sanitise::NAME_LIMIT));
+            Some((crate::signing::digest::Digest::of(envelope.unverified_payload()), keys.collect()))
+        });
+        Ok(Self { results, predicate: predicate.transpose()?, mutants: mutants.transpose()?, signed })
+    }
+}
+
+fn results(path: &str, bytes: &[u8]) -> Result<Results, ShowError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| malformed(path, &error.to_string()))?;
+    json::read(text).map_err(|source| ShowError::Results { path: path.to_owned(), source })
+}
+
+fn there(read: Result<Vec<u8>, ReadError>) -> Result<Option<Vec<u8>>, ReadError> {
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(ReadError::Missing(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn malformed(path: &str, what: &str) -> ShowError {
+    ShowError::Malformed { path: path.to_owned(), what: sanitise::text(what, sanitise::NAME_LIMIT) }
+}
