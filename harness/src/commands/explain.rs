@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use watertight_probe::nonce::RunNonce;
 use watertight_reports::{
+    bundle::shown::Shown,
     evidence::LaunchKind,
     explain::{self, ExplainInput},
 };
@@ -40,6 +41,14 @@ pub fn run(line: &Explain) -> ExitCode {
         Ok(target) => target,
         Err(words) => return super::refuse(&words, USAGE),
     };
+    let bundle = match line.bundle.as_deref().map(Shown::open).transpose() {
+        Ok(bundle) => bundle,
+        Err(error) => return super::refuse(&error, USAGE),
+    };
+    let last = bundle.as_ref().map(|shown| shown.results.checks.iter().find(|one| one.id == requirement.id));
+    if let Some(None) = last {
+        return super::refuse(&format!("the bundle has no result for {}", requirement.id), USAGE);
+    }
     let waived_by = catalogue.waived_by(&requirement.id);
     let Some(check) = check else {
         let reason = catalogue.unchecked.get(&requirement.id).map_or("", String::as_str);
@@ -60,7 +69,7 @@ pub fn run(line: &Explain) -> ExitCode {
         mutants: mutants(check),
         waived_by: (!waived_by.is_empty()).then_some(waivers.as_str()),
         target: says,
-        last: None,
+        last: last.flatten(),
     };
     super::show(&explain::render(&input, &output::style(false)), 0)
 }

@@ -321,6 +321,9 @@ pub struct Explain {
     /// Say what this target's manifest says about it, too.
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
+    /// Show what a run saw of it: a bundle, or what `check --format json` printed.
+    #[arg(long, value_name = "BUNDLE")]
+    pub bundle: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
