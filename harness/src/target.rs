@@ -2,7 +2,11 @@
 
 mod edit;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read},
+};
 
 use serde::Deserialize;
 use watertight_probe::wire;
@@ -11,7 +15,7 @@ use crate::{
     check::Capability,
     scenario::{BadInput, Prerequisite},
 };
-pub use edit::{Edit, Mutant};
+pub use edit::{Edit, Mutant, Variant};
 
 /// One target, as `harness/targets/NAME.toml` describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -52,6 +56,9 @@ pub struct Target {
     /// What it is with a defence left out, by slug: `check --with-mutants` runs them.
     #[serde(default)]
     pub mutants: BTreeMap<String, Mutant>,
+    /// Other usual configurations of the same sandbox, by name: `check NAME:VARIANT`.
+    #[serde(default)]
+    pub variants: BTreeMap<String, Variant>,
     /// A double of the suite: what kind of liar or look-alike.
     #[serde(default)]
     pub double: bool,
@@ -113,6 +120,12 @@ pub struct Words {
 pub enum TargetError {
     #[error("there is no target {0}: `watertight list --targets` names those there are")]
     Unknown(String),
+    #[error("cannot read the manifest {path}: {source}")]
+    File { path: String, source: io::Error },
+    #[error("the manifest {path} has more than {MAX_MANIFEST} bytes")]
+    Long { path: String },
+    #[error("manifest {name}: variant {variant}: {problem}")]
+    Variant { name: String, variant: String, problem: String },
     #[error("manifest {name} cannot be read: {source}")]
     Syntax { name: String, source: Box<toml::de::Error> },
     #[error("manifest {name}: its argv has no {{probe}}, so nothing of ours would run in it")]
@@ -140,16 +153,50 @@ const MANIFESTS: [(&str, &str); 8] = [
 ];
 
 impl Target {
-    /// The names of all targets.
+    /// The names of all manifests that come with the program.
     pub fn names() -> impl Iterator<Item = &'static str> {
         MANIFESTS.iter().map(|(name, _)| *name)
     }
 
-    /// The target with this name.
+    /// The target with this name, `NAME` or `NAME:VARIANT`. A name with a slash in it, or that ends in `.toml`, is the
+    /// file of a manifest.
     pub fn load(name: &str) -> Result<Self, TargetError> {
-        let (_, text) =
-            MANIFESTS.iter().find(|(known, _)| *known == name).ok_or_else(|| TargetError::Unknown(name.to_owned()))?;
-        Self::parse(name, text)
+        let (manifest, variant) = match name.rsplit_once(':') {
+            Some((manifest, variant)) => (manifest, Some(variant)),
+            None => (name, None),
+        };
+        let target = if is_file(manifest) {
+            Self::parse(manifest, &read(manifest)?)?
+        } else {
+            let known = MANIFESTS.iter().find(|(known, _)| *known == manifest);
+            let (_, text) = known.ok_or_else(|| TargetError::Unknown(manifest.to_owned()))?;
+            Self::parse(manifest, text)?
+        };
+        match variant {
+            Some(variant) => target.varied(variant),
+            None => Ok(target),
+        }
+    }
+
+    /// The target as this variant of it is launched.
+    pub fn varied(&self, name: &str) -> Result<Self, TargetError> {
+        let of = |problem: String| TargetError::Variant { name: self.name.clone(), variant: name.to_owned(), problem };
+        let variant = self.variants.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.variants.keys().map(String::as_str).collect();
+            of(if known.is_empty() { "it has none".into() } else { format!("it has: {}", known.join(", ")) })
+        })?;
+        let mut target = self.clone();
+        target.name = format!("{}:{name}", self.name);
+        variant.summary.clone_into(&mut target.summary);
+        target.launch.argv = variant.apply(&self.launch.argv).map_err(of)?;
+        target.known_failures.extend(variant.known_failures.clone());
+        target.environment.extend(variant.environment.clone());
+        target.one_at_a_time |= variant.one_at_a_time;
+        target.variants = BTreeMap::new();
+        // Edits and mutants are of the words that the manifest itself has: those that do not fit are of no use here.
+        target.mutants.retain(|_, mutant| mutant.apply(&target.launch.argv).is_ok());
+        target.refuses.retain(|_, edit| edit.apply(&mut target.launch.argv.clone()).is_ok());
+        Ok(target)
     }
 
     /// Reads a manifest.
@@ -169,6 +216,13 @@ impl Target {
         }
         for (slug, mutant) in &target.mutants {
             target.mutated(slug, mutant)?;
+        }
+        for (variant, one) in &target.variants {
+            one.apply(&target.launch.argv).map_err(|problem| TargetError::Variant {
+                name: name.to_owned(),
+                variant: variant.clone(),
+                problem,
+            })?;
         }
         Ok(target)
     }
@@ -232,6 +286,24 @@ impl Target {
         }
         Ok(text)
     }
+}
+
+/// Bytes of a manifest, at most.
+const MAX_MANIFEST: u64 = 256 << 10;
+
+/// Whether a target is named by the file of its manifest.
+pub fn is_file(name: &str) -> bool {
+    name.contains('/') || name.ends_with(".toml")
+}
+
+fn read(path: &str) -> Result<String, TargetError> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_MANIFEST + 1).read_to_string(&mut text));
+    read.map_err(|source| TargetError::File { path: path.to_owned(), source })?;
+    if text.len() as u64 > MAX_MANIFEST {
+        return Err(TargetError::Long { path: path.to_owned() });
+    }
+    Ok(text)
 }
 
 impl KnownFailure {
@@ -311,6 +383,22 @@ mod tests {
         for name in Target::names() {
             assert_eq!(Target::load(name).expect(name).name, name);
         }
+    }
+
+    #[test]
+    fn a_manifest_can_be_a_file_of_the_users_own() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("mine.toml").display().to_string();
+        let missing = Target::load(&path).expect_err("not there").to_string();
+        assert!(missing.starts_with("cannot read the manifest /") && missing.contains("No such file"), "{missing}");
+        let text = "name = 'mine'\nsummary = 's'\nroute = 'none'\nversion = []\n[launch]\nargv = ['{probe}']\n\
+            [variants.v]\nsummary = 'V.'\nedits = [{ add = ['x'], before = '{probe}' }]\n";
+        std::fs::write(&path, text).expect("written");
+        let target = Target::load(&path).expect("a manifest");
+        assert_eq!((target.name.as_str(), target.manifest.as_str()), ("mine", text));
+        assert_eq!(Target::load(&format!("{path}:v")).expect("a variant").name, "mine:v");
+        std::fs::write(&path, "#".repeat(MAX_MANIFEST as usize + 1)).expect("written");
+        assert!(matches!(Target::load(&path), Err(TargetError::Long { .. })));
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Changes of a launch's words: input that must be refused, and mutants, which open the target on purpose.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
+
+use super::KnownFailure;
 
 /// A change of the launch's words.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -34,6 +38,25 @@ pub struct Mutant {
     pub one_at_a_time: bool,
 }
 
+/// Another usual configuration of the target: the same manifest with other words.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What it is, in one sentence.
+    pub summary: String,
+    /// Made one after the other.
+    #[serde(default)]
+    pub edits: Vec<Edit>,
+    /// Environment of the launch, beside and before that of the manifest.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// What it is known to fail, beside what the manifest itself says.
+    #[serde(default)]
+    pub known_failures: BTreeMap<String, KnownFailure>,
+    #[serde(default)]
+    pub one_at_a_time: bool,
+}
+
 impl Edit {
     /// Changes these words. Those that it looks for and that are not there come back.
     pub fn apply(&self, argv: &mut Vec<String>) -> Result<(), Vec<String>> {
@@ -51,13 +74,32 @@ impl Edit {
     }
 }
 
+/// The words after these edits.
+fn edited(edits: &[Edit], argv: &[String]) -> Result<Vec<String>, String> {
+    let mut edited = argv.to_vec();
+    for edit in edits {
+        edit.apply(&mut edited).map_err(|words| format!("the words {words:?} do not stand in its argv"))?;
+    }
+    if !edited.iter().any(|word| word == "{probe}") {
+        return Err("its edits take out {probe}, so nothing of ours would run in it".into());
+    }
+    Ok(edited)
+}
+
+impl Variant {
+    /// The words of its launch.
+    pub(super) fn apply(&self, argv: &[String]) -> Result<Vec<String>, String> {
+        if self.summary.is_empty() {
+            return Err("it has no summary that says what it is".into());
+        }
+        edited(&self.edits, argv)
+    }
+}
+
 impl Mutant {
     /// The words of a launch after its edits, or why it is no mutant of them.
     pub(super) fn apply(&self, argv: &[String]) -> Result<Vec<String>, String> {
-        let mut edited = argv.to_vec();
-        for edit in &self.edits {
-            edit.apply(&mut edited).map_err(|words| format!("the words {words:?} do not stand in its argv"))?;
-        }
+        let edited = edited(&self.edits, argv)?;
         if self.sentence.is_empty() {
             return Err("it has no sentence that says what is wrong with it".into());
         }
@@ -66,9 +108,6 @@ impl Mutant {
         }
         if edited == argv {
             return Err("its edits change nothing".into());
-        }
-        if !edited.iter().any(|word| word == "{probe}") {
-            return Err("its edits take out {probe}, so nothing of ours would run in it".into());
         }
         Ok(edited)
     }
@@ -129,6 +168,24 @@ mod tests {
             assert!(error.starts_with("manifest x: mutant share-network: ") && error.contains(words), "{error}");
         }
         assert!(matches!(target("sentence = 'S.'\nedits = []"), Err(TargetError::Syntax { .. })), "no caught_by");
+    }
+
+    #[test]
+    fn a_variant_is_the_same_manifest_with_other_words_and_what_still_fits_it() {
+        let text = "name = 'x'\nsummary = 's'\nroute = 'none'\nversion = []\n[launch]\nargv = ['box', '--net', '{probe}']\n\
+            [variants.loose]\nsummary = 'Loose.'\nedits = [{ remove = ['--net'], add = ['--all'] }]\none_at_a_time = true\n\
+            [mutants.share]\nsentence = 'S.'\nedits = [{ remove = ['--net'] }]\ncaught_by = ['EGRESS-1']\n\
+            [mutants.say]\nsentence = 'S.'\nedits = [{ add = ['-v'], before = 'box' }]\ncaught_by = ['EGRESS-1']\n";
+        let target = Target::parse("x", text).expect("valid");
+        let loose = target.varied("loose").expect("a variant");
+        assert_eq!((loose.name.as_str(), loose.summary.as_str()), ("x:loose", "Loose."));
+        assert_eq!(loose.launch.argv, ["box", "--all", "{probe}"]);
+        assert!(loose.one_at_a_time && loose.variants.is_empty());
+        assert_eq!(loose.mutants.keys().collect::<Vec<_>>(), ["say"]);
+        let error = target.varied("tight").expect_err("none").to_string();
+        assert_eq!(error, "manifest x: variant tight: it has: loose");
+        let broken = Target::parse("x", &text.replace("remove = ['--net'], add", "remove = ['--no'], add"));
+        assert!(broken.is_err_and(|error| error.to_string().contains("variant loose: the words [\"--no\"]")));
     }
 
     #[test]
