@@ -15,6 +15,7 @@ pub mod render;
 pub mod results;
 pub mod sanitise;
 pub mod signing;
+pub mod smoke;
 pub mod summary;
 #[cfg(test)]
 mod testing;

@@ -18,6 +18,7 @@ mod sandbox;
 mod selftest;
 mod sign;
 mod sys;
+mod target;
 mod verify;
 
 use std::process::ExitCode;
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         line::Command::Sign(options) => sign::run(&options),
         line::Command::Verify(options) => verify::run(&options),
         line::Command::Log(options) => log::run(&options),
+        line::Command::Target(options) => target::run(&options),
         line::Command::Diff(options) => diff::run(&options),
     }
 }

@@ -22,6 +22,11 @@ pub fn target(name: &str) -> Result<Target, String> {
     choose::target(name).map_err(|refusal| refusal.words)
 }
 
+/// Why programs that the target needs are not there, if they are not.
+pub fn all_there(target: &Target) -> Result<(), String> {
+    programs::all_there(std::slice::from_ref(target)).map_err(|refusal| refusal.words)
+}
+
 /// What all jobs share.
 struct Plan {
     targets: Vec<Target>,
