@@ -3,10 +3,9 @@
 mod ablation;
 pub mod doubles;
 pub mod expected;
-pub mod matrix;
 pub mod mutants;
 mod run;
 
-pub use ablation::{Ablation, matches};
+pub use ablation::matches;
 pub use mutants::{MUTANTS, Mutant};
 pub use run::{Selftest, SelftestError};
