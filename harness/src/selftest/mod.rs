@@ -5,6 +5,8 @@ pub mod doubles;
 pub mod expected;
 pub mod mutants;
 mod run;
+#[cfg(test)]
+mod sources;
 
 pub use ablation::matches;
 pub use mutants::{MUTANTS, Mutant};

@@ -1,7 +1,8 @@
 //! The mutants: the reference with one defence left out or done wrongly. What breaks is in `reference-impl/mutants`;
 //! which checks must catch each one is said by the checks.
 //!
-//! What breaks nothing that a check could see, and why: no mutants, so that nobody adds them again.
+//! `sources.txt` says which of them stand for what was reported. What breaks nothing that a check could see, and why: no
+//! mutants, so that nobody adds them again.
 //!
 //! * `Content-Length` twice or beside `Transfer-Encoding`, and other transfer codings: hyper refuses them as well.
 //! * Lenient chunk sizes: no attempt sends a malformed chunk, and hyper refuses most.
@@ -10,7 +11,10 @@
 //! * Request bodies that are collected: nothing can be cancelled in the middle of them, which is inconclusive.
 //! * The other subsets of the capability sets: what is permitted or effective survives an exec only by way of the
 //!   ambient set, which the kernel keeps within the permitted and the inheritable one.
+//! * One capability that is kept: the sets are compared with none at all, so that it is seen as all of them are.
 //! * A uid map of several users: an ordinary user may map itself alone.
+//! * A launcher that stays root: it cannot enter the user's workspace, and nothing runs.
+//! * The sockets of provider and instance exchanged, a wrong port or no leg for one of them: no call through it works.
 //! * Shared IPC, UTS or cgroup namespaces, no new session, a kept session keyring: no requirement of the core profile.
 
 /// One broken reference.

@@ -61,7 +61,8 @@ fn make(who: Who) -> Result<Said, String> {
     }
     place::copy(&mutants, &program.with_file_name(PROGRAM));
     let mut command = who.command(&program, &directory);
-    let file = directory.join("matrix.json");
+    // What lies in its own directory afterwards counts as left.
+    let file = outputs.join("matrix.json");
     command.args(["selftest", "--quiet", "--out"]).arg(&file);
     let before = crate::machine::Machine::look();
     let ended = runs::to_the_end(command, &outputs)?;
