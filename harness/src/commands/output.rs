@@ -28,6 +28,7 @@ pub fn print(text: &str) -> io::Result<()> {
 }
 
 /// A file that takes a document at the end of a run.
+#[derive(Debug)]
 pub struct Kept {
     path: PathBuf,
     file: File,
@@ -111,7 +112,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("evidence.json");
         std::fs::write(&path, "x".repeat(100_000)).expect("written");
-        let kept = Kept::open(&path).ok().expect("opens");
+        let kept = Kept::open(&path).expect("opens");
         assert_eq!(std::fs::metadata(&path).expect("there").len(), 100_000, "until there is something better");
         kept.write(&[1, 2]).expect("written");
         assert_eq!(std::fs::read_to_string(&path).expect("text"), "[\n  1,\n  2\n]\n");
