@@ -61,6 +61,13 @@ impl Ground {
         Ok(Self { secrets, controls, layout })
     }
 
+    /// The controls of a run that was made.
+    pub fn of(secrets: &Secrets, evidence: &Evidence, layout: &Layout) -> Self {
+        let mut controls = evidence.clone();
+        controls.launches.retain(|launch| judge::is_control(launch.kind));
+        Self { secrets: secrets.clone(), controls, layout: layout.clone() }
+    }
+
     /// What is seen on a broken target of this name.
     pub fn evidence(
         &self,

@@ -12,6 +12,7 @@ use crate::{
     catalogue::{Catalogue, CatalogueError},
     check::Check,
     checks, judge, machine,
+    mutation::Ground,
     planner::{Allocator, Layout, Planner},
     run::{Listener, Options, Ran, RunError, Session},
     sensitivity,
@@ -64,7 +65,7 @@ pub fn of(run: &Run<'_>, listener: &dyn Listener) -> Result<Outcome, OutcomeErro
     let (checks, untestable) = judged(run.checks, &layout, &evidence);
     let sensitivity = if run.with_mutants {
         listener.stage("its mutants");
-        sensitivity::of(run, &checks)
+        sensitivity::of(run, &checks, &Ground::of(&secrets, &evidence, &layout))
     } else {
         vec![]
     };

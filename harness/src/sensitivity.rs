@@ -15,17 +15,16 @@ use crate::{
     target::Mutant,
 };
 
-/// Runs the mutants of a target that has just come to these results.
-pub fn of(run: &Run<'_>, results: &[CheckResult]) -> Vec<Row> {
+/// Runs the mutants of a target that has just come to these results, and judges them with the controls of its run.
+pub fn of(run: &Run<'_>, results: &[CheckResult], ground: &Ground) -> Vec<Row> {
     let options = Options { soak: 1, ..run.options.clone() };
-    let ground = Ground::new(run.target, run.checks, &options).map_err(|error| error.to_string());
     // Only what passes on the target as it is can be lost by an edit.
     let passes = |check: &&&Check| results.iter().any(|one| one.id == check.id && one.verdict == Verdict::Pass);
     let passing: Vec<&'static Check> = run.checks.iter().filter(passes).copied().collect();
     let one = |(slug, mutant): &(&String, &Mutant)| {
         let began = Instant::now();
         let mut row = Row::new(slug, &mutant.sentence, mutant.expected(run.by_root));
-        if let Err(why) = try_one(run, mutant, &options, &ground, &passing, &mut row) {
+        if let Err(why) = try_one(run, mutant, &options, ground, &passing, &mut row) {
             row.error = Some(why);
         }
         row.micros = began.elapsed().as_micros() as u64;
@@ -40,11 +39,10 @@ fn try_one(
     run: &Run<'_>,
     mutant: &Mutant,
     options: &Options,
-    ground: &Result<Ground, String>,
+    ground: &Ground,
     passing: &[&'static Check],
     row: &mut Row,
 ) -> Result<(), String> {
-    let ground = ground.as_ref().map_err(Clone::clone)?;
     let checks = compared(&row.expected, passing)?;
     let target = run.target.mutated(&row.slug, mutant).map_err(|error| error.to_string())?;
     let evidence = ground.evidence(&row.slug, &target, &checks, options).map_err(|error| error.to_string())?;

@@ -23,6 +23,8 @@ mod runs;
 mod sys;
 #[path = "conformance/targets.rs"]
 mod targets;
+#[path = "conformance/weakened.rs"]
+mod weakened;
 
 use std::process::ExitCode;
 
@@ -30,6 +32,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use place::Who;
 
 fn main() -> ExitCode {
+    if let Some(code) = weakened::command() {
+        return code;
+    }
     let mut arguments = Arguments::from_args();
     // Runs share the machine: what one leaves behind would be held against another.
     arguments.test_threads = Some(1);
@@ -53,6 +58,10 @@ fn of(who: Who) -> Vec<Trial> {
     trials.push(trial(who, "suite::known_failures_name_checks".into(), committed::known_failures_name_checks));
     trials
         .push(trial(who, "suite::a_check_killed_at_any_moment_leaves_nothing".into(), move || kills::any_moment(who)));
+    let without = "suite::without_a_check_its_mutant_survives_and_nothing_starts";
+    trials.push(trial(who, without.into(), move || weakened::deleted(who)));
+    let weak = "suite::with_a_check_that_accepts_anything_its_mutant_survives";
+    trials.push(trial(who, weak.into(), move || weakened::accepts_anything(who)));
     for (name, body) in lacking::TRIALS {
         trials.push(trial(who, format!("suite::{name}"), move || body(who)));
     }

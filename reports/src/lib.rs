@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod explain;
 pub mod json;
 pub mod list;
+pub mod matrix;
 pub mod mutants;
 mod page;
 pub mod predicate;

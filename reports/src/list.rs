@@ -62,6 +62,8 @@ pub struct TargetRow {
     pub summary: String,
     /// A double of the suite, which nobody would use as a sandbox.
     pub double: bool,
+    /// Edits that open it, which `check --with-mutants` tries.
+    pub mutants: Vec<String>,
 }
 
 /// Sandboxes first, then the doubles of the suite.
@@ -81,13 +83,18 @@ pub fn targets_text(rows: &[TargetRow], style: &Style) -> String {
         page.paragraph(0, page::Tone::Strong, heading);
         for row in of_kind {
             let head = format!("{:<name$}  {:<route$}  ", row.name, row.route);
-            page.labelled(2, (&head, page::Tone::Plain), &row.summary);
+            let mutants = match row.mutants.len() {
+                0 => String::new(),
+                1 => " 1 mutant.".into(),
+                count => format!(" {count} mutants."),
+            };
+            page.labelled(2, (&head, page::Tone::Plain), &format!("{}{mutants}", row.summary));
         }
     }
     page.finish()
 }
 
-/// An array of objects with `name`, `route`, `summary` and `double`.
+/// An array of objects with `name`, `route`, `summary`, `double` and `mutants`.
 pub fn targets_json(rows: &[TargetRow]) -> String {
     json::render(rows)
 }
@@ -102,6 +109,8 @@ pub fn json(rows: &[Row]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::testing;
 
@@ -133,6 +142,7 @@ mod tests {
             route: "sockets".into(),
             summary: summary.into(),
             double,
+            mutants: if double { vec![] } else { vec!["share-network".into(), "share-run".into()] },
         };
         let long = "bubblewrap, as an agent's launcher uses it: private network, the host's programs read-only.";
         vec![row("dead", "Exits 0 without running anything.", true), row("bubblewrap", long, false)]
@@ -147,5 +157,6 @@ mod tests {
     fn programs_get_every_target() {
         let value: serde_json::Value = serde_json::from_str(&targets_json(&targets())).expect("JSON");
         assert_eq!((&value[0]["name"], &value[0]["double"]), (&"dead".into(), &true.into()));
+        assert_eq!((&value[0]["mutants"], value[1]["mutants"].as_array().map(Vec::len)), (&json!([]), Some(2)));
     }
 }

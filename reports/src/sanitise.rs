@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    matrix::{Ablation, Double, Harness, Matrix, Summary},
     mutants::Mutant,
     results::{CheckResult, Counts, Fact, Results, Seeing, Target},
 };
@@ -76,6 +77,54 @@ pub fn results(results: &mut Results) {
             (text(key, NAME_LIMIT), fact)
         })
         .collect();
+}
+
+/// Applies [`text`] to every text of a kill matrix.
+pub fn matrix(matrix: &mut Matrix) {
+    let Matrix {
+        schema,
+        spec,
+        harness: Harness { version, sha256, mutants_sha256 },
+        kernel,
+        identity,
+        full: _,
+        started_at,
+        wall_ms: _,
+        mutants,
+        doubles,
+        ablation,
+        summary:
+            Summary {
+                mutants: _,
+                killed: _,
+                survived: _,
+                collateral: _,
+                unclear: _,
+                void: _,
+                failed: _,
+                distinct: _,
+                doubles: _,
+                doubles_right: _,
+            },
+    } = matrix;
+    for word in [schema, spec, version, sha256, mutants_sha256, kernel, identity, started_at] {
+        clean(word, NAME_LIMIT);
+    }
+    mutants.iter_mut().for_each(mutant);
+    for Double { name, expected, right: _, passed, failed, unclear, error } in doubles {
+        clean(name, NAME_LIMIT);
+        clean(expected, LIMIT);
+        for ids in [passed, failed, unclear] {
+            all(ids, NAME_LIMIT);
+        }
+        if let Some(error) = error {
+            clean(error, LIMIT);
+        }
+    }
+    if let Some(Ablation { parts: _, needed: _, spared: _, unexplained, stale }) = ablation {
+        all(unexplained, NAME_LIMIT);
+        all(stale, NAME_LIMIT);
+    }
 }
 
 /// Applies [`text`] to every text of one result.

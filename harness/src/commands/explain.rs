@@ -129,6 +129,13 @@ fn says(target: &Target, id: &str, waived_by: &[Capability]) -> Vec<String> {
         None => "It is no known failure.".into(),
     });
     lines.push(format!("`watertight check {} --filter {id}` tries it.", target.name));
+    let catches = target.mutants.iter().filter(|(_, mutant)| mutant.expected(true).iter().any(|one| one == id));
+    let catches: Vec<_> = catches.map(|(slug, mutant)| format!("{slug} ({})", mutant.sentence)).collect();
+    lines.push(match (target.mutants.len(), catches.is_empty()) {
+        (0, _) => "It declares no mutants of its own.".into(),
+        (count, true) => format!("None of its {count} mutants is for this requirement."),
+        (count, false) => format!("Of its {count} mutants, it must fail on: {}", catches.join("; ")),
+    });
     lines
 }
 
@@ -171,5 +178,17 @@ mod tests {
         let lines = says(&target, "ROUTE-2", &[Capability::Instance]).join("\n");
         assert!(lines.contains("declares `instance` (it has one route) absent"), "{lines}");
         assert!(lines.contains("no known failure"), "{lines}");
+    }
+
+    #[test]
+    fn a_manifest_tells_which_of_its_mutants_a_requirement_must_fail_on() {
+        let target = Target::load("bubblewrap").expect("a manifest");
+        let (count, lines) = (target.mutants.len(), |id| says(&target, id, &[]).join("\n"));
+        let egress = lines("EGRESS-1");
+        assert!(egress.contains(&format!("Of its {count} mutants, it must fail on: ")), "{egress}");
+        assert!(egress.contains("share-network ("), "{egress}");
+        assert!(lines("CANCEL-1").contains(&format!("None of its {count} mutants is for this")));
+        let none = says(&Target::load("reference").expect("a manifest"), "EGRESS-1", &[]).join("\n");
+        assert!(none.contains("no mutants of its own"), "{none}");
     }
 }

@@ -331,6 +331,9 @@ pub struct Selftest {
     /// So many mutants at once, each in a world of its own. Most of the time they wait.
     #[arg(long, default_value = "12", value_name = "N")]
     pub jobs: NonZeroUsize,
+    /// Write the kill matrix to this file as JSON: evidence refers to it by its digest.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

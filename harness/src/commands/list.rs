@@ -49,7 +49,8 @@ fn targets() -> Result<Vec<TargetRow>, String> {
     let row = |name: &str| {
         let target = Target::load(name).map_err(|error| error.to_string())?;
         let route = target.route.name().into();
-        Ok(TargetRow { name: target.name, route, summary: target.summary, double: target.double })
+        let mutants = target.mutants.into_keys().collect();
+        Ok(TargetRow { name: target.name, route, summary: target.summary, double: target.double, mutants })
     };
     Target::names().map(row).collect()
 }

@@ -36,6 +36,8 @@ const ENDING: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_millis(200);
 /// Which defence a broken reference says it left out: a key of [`Launch::outside`].
 pub const APPLIED: &str = "applied";
+/// What stands before the defence's slug in the line that says so: `APPLIED` of the broken references' program.
+const APPLIED_LINE: &str = "watertight-mutants: applied ";
 /// Bytes of standard error that are kept.
 const STDERR: usize = 2_000;
 
@@ -302,7 +304,7 @@ impl Running {
                     }
                 }
                 if !self.record.outside.contains_key(APPLIED)
-                    && let Some(slug) = text.split("watertight-mutants: applied ").nth(1)
+                    && let Some(slug) = text.split(APPLIED_LINE).nth(1)
                     && let Some((slug, _)) = slug.split_once(' ')
                 {
                     self.record.outside.insert(APPLIED.into(), slug.to_owned());

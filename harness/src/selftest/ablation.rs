@@ -8,9 +8,9 @@ use std::{
     mem::swap,
 };
 
-use serde::Serialize;
 use watertight_reports::{
     evidence::{Evidence, Launch},
+    matrix::Ablation,
     results::Verdict,
 };
 
@@ -26,20 +26,6 @@ pub enum Part {
     Launch(String),
     /// What the harness saw of the processes and sockets of the target's launches.
     Witness,
-}
-
-/// What became of the parts of all checks.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Ablation {
-    pub parts: usize,
-    /// Parts without which a mutant survives the check.
-    pub needed: usize,
-    /// Parts that no mutant needs, with the reason that the check gives.
-    pub spared: usize,
-    /// Parts that no mutant needs, and no reason is given: `EGRESS-5 v4-22`.
-    pub unexplained: Vec<String>,
-    /// Reasons for parts that are needed, or that there are none of.
-    pub stale: Vec<String>,
 }
 
 /// Which parts some mutant needed, by check.
@@ -112,13 +98,6 @@ impl Needed {
             }
         }
         ablation
-    }
-}
-
-impl Ablation {
-    /// Every part is needed, or a reason says why not.
-    pub fn is_explained(&self) -> bool {
-        self.unexplained.is_empty() && self.stale.is_empty()
     }
 }
 

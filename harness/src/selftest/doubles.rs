@@ -1,7 +1,9 @@
 //! The doubles: fake targets that nothing may take for a sandbox, each with the rule that shows it.
 
-use serde::Serialize;
-use watertight_reports::results::{Level, Verdict};
+use watertight_reports::{
+    matrix::Double,
+    results::{Level, Verdict},
+};
 
 use crate::check::{Check, Rule};
 
@@ -18,40 +20,25 @@ pub const DOUBLES: [(&str, &str, Rightly); 6] = [
 /// Whether these verdicts are those that the double must get.
 pub type Rightly = fn(&[(&Check, Verdict)]) -> bool;
 
-/// What became of a double.
-#[derive(Clone, Debug, Serialize)]
-pub struct Double {
-    pub name: String,
-    /// What it is, and what must become of it.
-    pub expected: String,
-    pub right: bool,
-    pub passed: Vec<String>,
-    pub failed: Vec<String>,
-    /// Neither.
-    pub unclear: Vec<String>,
-    pub error: Option<String>,
+/// What became of a double that got these verdicts.
+pub fn of(name: &str, expected: &str, rightly: Rightly, verdicts: &[(&Check, Verdict)]) -> Double {
+    let ids = |wanted: fn(Verdict) -> bool| {
+        verdicts.iter().filter(|(_, verdict)| wanted(*verdict)).map(|(check, _)| check.id.to_owned()).collect()
+    };
+    Double {
+        name: name.to_owned(),
+        expected: expected.to_owned(),
+        right: !verdicts.is_empty() && rightly(verdicts),
+        passed: ids(|verdict| verdict == Verdict::Pass),
+        failed: ids(|verdict| verdict == Verdict::Fail),
+        unclear: ids(|verdict| !matches!(verdict, Verdict::Pass | Verdict::Fail)),
+        error: None,
+    }
 }
 
-impl Double {
-    pub fn of(name: &str, expected: &str, rightly: Rightly, verdicts: &[(&Check, Verdict)]) -> Self {
-        let ids = |wanted: fn(Verdict) -> bool| {
-            verdicts.iter().filter(|(_, verdict)| wanted(*verdict)).map(|(check, _)| check.id.to_owned()).collect()
-        };
-        Self {
-            name: name.to_owned(),
-            expected: expected.to_owned(),
-            right: !verdicts.is_empty() && rightly(verdicts),
-            passed: ids(|verdict| verdict == Verdict::Pass),
-            failed: ids(|verdict| verdict == Verdict::Fail),
-            unclear: ids(|verdict| !matches!(verdict, Verdict::Pass | Verdict::Fail)),
-            error: None,
-        }
-    }
-
-    /// One that could not be run.
-    pub fn failed(name: &str, expected: &str, error: String) -> Self {
-        Self { error: Some(error), ..Self::of(name, expected, |_| false, &[]) }
-    }
+/// One that could not be run.
+pub fn failed(name: &str, expected: &str, error: String) -> Double {
+    Double { error: Some(error), ..of(name, expected, |_| false, &[]) }
 }
 
 fn open(verdicts: &[(&Check, Verdict)]) -> bool {
@@ -86,8 +73,8 @@ mod tests {
     fn a_double_that_passes_everything_is_wrong_whichever_it_is() {
         let all: Vec<(&Check, Verdict)> = checks::all().into_iter().map(|check| (check, Verdict::Pass)).collect();
         for (name, expected, rightly) in DOUBLES {
-            assert!(!Double::of(name, expected, rightly, &all).right, "{name}");
-            assert!(!Double::of(name, expected, rightly, &[]).right, "{name}: nothing was checked");
+            assert!(!of(name, expected, rightly, &all).right, "{name}");
+            assert!(!of(name, expected, rightly, &[]).right, "{name}: nothing was checked");
         }
     }
 

@@ -32,3 +32,8 @@ fn collect(
         collect(implied, checks, by_root, seen, kills);
     }
 }
+
+/// Whether one of these checks names this very mutant.
+pub fn is_named(mutant: &Mutant, checks: &[&'static Check]) -> bool {
+    checks.iter().any(|check| check.mutants.contains(&mutant.slug) || check.mutants_of_root.contains(&mutant.slug))
+}

@@ -3,10 +3,11 @@
 mod ablation;
 pub mod doubles;
 pub mod expected;
-pub mod matrix;
 pub mod mutants;
 mod run;
+#[cfg(test)]
+mod sources;
 
-pub use ablation::{Ablation, matches};
+pub use ablation::matches;
 pub use mutants::{MUTANTS, Mutant};
 pub use run::{Selftest, SelftestError};

@@ -1,7 +1,8 @@
 //! The mutants: the reference with one defence left out or done wrongly. What breaks is in `reference-impl/mutants`;
 //! which checks must catch each one is said by the checks.
 //!
-//! What breaks nothing that a check could see, and why: no mutants, so that nobody adds them again.
+//! `sources.txt` says which of them stand for what was reported. What breaks nothing that a check could see, and why: no
+//! mutants, so that nobody adds them again.
 //!
 //! * `Content-Length` twice or beside `Transfer-Encoding`, and other transfer codings: hyper refuses them as well.
 //! * Lenient chunk sizes: no attempt sends a malformed chunk, and hyper refuses most.
@@ -10,7 +11,10 @@
 //! * Request bodies that are collected: nothing can be cancelled in the middle of them, which is inconclusive.
 //! * The other subsets of the capability sets: what is permitted or effective survives an exec only by way of the
 //!   ambient set, which the kernel keeps within the permitted and the inheritable one.
+//! * One capability that is kept: the sets are compared with none at all, so that it is seen as all of them are.
 //! * A uid map of several users: an ordinary user may map itself alone.
+//! * A launcher that stays root: it cannot enter the user's workspace, and nothing runs.
+//! * The sockets of provider and instance exchanged, a wrong port or no leg for one of them: no call through it works.
 //! * Shared IPC, UTS or cgroup namespaces, no new session, a kept session keyring: no requirement of the core profile.
 
 /// One broken reference.
@@ -30,10 +34,21 @@ pub struct Mutant {
     pub one_at_a_time: bool,
     /// It takes seconds, most of which it waits.
     pub slow: bool,
+    /// No check names it: it is caught as what it implies, and is there for an attempt that sees only it.
+    pub second_order: bool,
 }
 
 const fn mutant(slug: &'static str, sentence: &'static str) -> Mutant {
-    Mutant { slug, sentence, implies: &[], as_root: false, roots_only: false, one_at_a_time: false, slow: false }
+    Mutant {
+        slug,
+        sentence,
+        implies: &[],
+        as_root: false,
+        roots_only: false,
+        one_at_a_time: false,
+        slow: false,
+        second_order: false,
+    }
 }
 
 impl Mutant {
@@ -56,6 +71,11 @@ impl Mutant {
     /// Some attempt on it waits as long as it may, so that it is begun early.
     const fn slow(mut self) -> Self {
         self.slow = true;
+        self
+    }
+
+    const fn second_order(mut self) -> Self {
+        self.second_order = true;
         self
     }
 
@@ -85,7 +105,8 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("open-a-third-port", "A debugger's port is left open in the sandbox.").slow(),
     mutant("add-link", "A link beside loopback is left up in the sandbox."),
     mutant("add-default-route", "A default route leads out of the sandbox, to a link that carries nothing.")
-        .implies(&["add-link"]),
+        .implies(&["add-link"])
+        .second_order(),
     mutant("leak-ssh", "The stack behind the sandbox lets TCP to port 22 through.").implies(&["add-link"]),
     mutant("leak-http", "It lets TCP to port 80 through.").implies(&["add-link"]),
     mutant("leak-https", "It lets TCP to port 443 through.").implies(&["add-link"]),
@@ -138,7 +159,7 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("keep-inheritable-set", "The inheritable set is not cleared."),
     mutant("keep-bounding-and-inheritable-sets", "Only the sets in force are cleared."),
     mutant("keep-ambient-set", "Ambient capabilities are not cleared, so every set survives the start."),
-    mutant("keep-all-sets", "No capability is dropped.").implies(&["keep-ambient-set"]),
+    mutant("keep-all-sets", "No capability is dropped.").implies(&["keep-ambient-set"]).second_order(),
     mutant("keep-ambient-set-and-mounts", "No capability is dropped and no mount call filtered.")
         .implies(&["keep-ambient-set"]),
     mutant("share-network-and-user-namespaces", "No network namespace, and user namespaces can be made.")
@@ -147,10 +168,13 @@ pub static MUTANTS: &[Mutant] = &[
         .slow(),
     mutant("allow-new-privs", "no_new_privs is not set."),
     mutant("allow-new-privs-and-setuid", "no_new_privs is not set and set-user-id programs count.")
-        .implies(&["allow-new-privs"]),
+        .implies(&["allow-new-privs"])
+        .second_order(),
     mutant("allow-unshare", "Nothing stops unshare from making a user namespace."),
     mutant("allow-clone3", "Filters see no flags of clone3, and it is let through."),
-    mutant("allow-user-namespaces", "Nothing stops a user namespace.").implies(&["allow-unshare", "allow-clone3"]),
+    mutant("allow-user-namespaces", "Nothing stops a user namespace.")
+        .implies(&["allow-unshare", "allow-clone3"])
+        .second_order(),
     mutant("become-another-user", "Started as root, the launcher becomes somebody else.")
         .implies(&["choose-a-user", "no-cleanup"])
         .as_root(),

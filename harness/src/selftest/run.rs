@@ -3,20 +3,21 @@
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
-    time::Instant,
+    time::{Instant, SystemTime},
 };
 
 use watertight_reports::{
     evidence::Evidence,
+    matrix::{Ablation, Double, Harness, Matrix, SCHEMA, Summary},
     mutants::{Fate, Mutant as Row},
     results::Verdict,
+    sanitise, time,
 };
 
 use super::{
-    ablation::{Ablation, Needed},
-    doubles::{DOUBLES, Double},
+    ablation::Needed,
+    doubles::{self, DOUBLES},
     expected,
-    matrix::{Matrix, SCHEMA, Summary},
     mutants::{MUTANTS as MUTANTS_OF_ALL, Mutant},
 };
 use crate::{
@@ -39,6 +40,10 @@ pub struct Selftest<'a> {
     pub program: PathBuf,
     /// That of the mutants.
     pub mutants: PathBuf,
+    /// Both, as the matrix names them.
+    pub harness: Harness,
+    /// Version of the text that the checks agree with.
+    pub spec: String,
     pub identity: String,
     /// The harness is the machine's root.
     pub by_root: bool,
@@ -54,6 +59,8 @@ pub enum SelftestError {
     Run(#[from] RunError),
     #[error(transparent)]
     Target(#[from] TargetError),
+    #[error("cannot tell the kernel's release: {0}")]
+    Kernel(#[from] nix::Error),
 }
 
 /// What all mutants are judged with.
@@ -71,7 +78,7 @@ impl Selftest<'_> {
         mutants: &[&'static Mutant],
         progress: &(dyn Fn(&str, &str, bool) + Sync),
     ) -> Result<Matrix, SelftestError> {
-        let began = Instant::now();
+        let (began, started_at) = (Instant::now(), time::rfc3339(SystemTime::now()));
         let whole = mutants.len() == self.all();
         // An ordinary user runs a part of the mutants, which would leave parts of checks unneeded.
         let ablate = self.full && whole && self.by_root;
@@ -101,16 +108,22 @@ impl Selftest<'_> {
         // They were begun in another order than that of the list.
         rows.sort_by_key(|(index, _)| *index);
         let mutants: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
-        Ok(Matrix {
-            schema: SCHEMA,
+        let mut matrix = Matrix {
+            schema: SCHEMA.into(),
+            spec: self.spec.clone(),
+            harness: self.harness.clone(),
+            kernel: nix::sys::utsname::uname()?.release().to_string_lossy().into_owned(),
             identity: self.identity.clone(),
             full: self.full,
+            started_at,
+            wall_ms: began.elapsed().as_millis() as u64,
             ablation: ground.intact.as_ref().map(|intact| self.ablation(&ground, intact, &needed)),
             summary: Summary::of(&mutants, &doubles),
             mutants,
             doubles,
-            wall_ms: began.elapsed().as_millis() as u64,
-        })
+        };
+        sanitise::matrix(&mut matrix);
+        Ok(matrix)
     }
 
     /// The controls, and where parts of checks are to be put out of action, the reference as it is.
@@ -135,9 +148,9 @@ impl Selftest<'_> {
                     .iter()
                     .map(|check| (*check, judge::check(check, &items(check), &evidence).0.verdict))
                     .collect();
-                Double::of(name, expected, rightly, &verdicts)
+                doubles::of(name, expected, rightly, &verdicts)
             }
-            Err(error) => Double::failed(name, expected, error.to_string()),
+            Err(error) => doubles::failed(name, expected, error.to_string()),
         }
     }
 
@@ -182,6 +195,11 @@ impl Selftest<'_> {
                 }
             }
             Err(error) => row.error = Some(error.to_string()),
+        }
+        // Caught by what it implies alone, it would be no loss to the checks that named it.
+        if !mutant.second_order && !expected::is_named(mutant, self.checks) {
+            row.status = Fate::Survived;
+            row.error = Some("no check names it".into());
         }
         row.micros = began.elapsed().as_micros() as u64;
         (row, needed)
@@ -296,7 +314,8 @@ mod tests {
     fn mutants_and_checks_name_each_other() {
         let checks = checks::all();
         for mutant in MUTANTS {
-            assert!(!expected::kills(mutant, &checks, true).is_empty(), "no check names {}", mutant.slug);
+            assert!(!expected::kills(mutant, &checks, true).is_empty(), "nothing catches {}", mutant.slug);
+            assert_ne!(expected::is_named(mutant, &checks), mutant.second_order, "{}", mutant.slug);
             for implied in mutant.implies {
                 assert!(Mutant::named(implied).is_some(), "{} implies {implied}, which there is not", mutant.slug);
             }

@@ -8,7 +8,7 @@ use std::{
 
 use rstest::rstest;
 
-use super::support::{As, Ended, USER, command, directory, ended, identities, run};
+use super::support::{As, Ended, USER, command, directory, ended, identities, run, run_as};
 
 /// A key file of this user's, of this mode.
 fn key(user: As, directory: &Path, mode: u32) -> String {
@@ -193,6 +193,19 @@ fn mutants_are_refused_where_none_are_declared_or_not_all_is_checked() {
 fn evidence_that_cannot_be_written_stops_the_run_before_it_starts() {
     let ended = run(&["check", "--evidence", "/nonexistent/evidence.json"]);
     refused(&ended, 2, "cannot write /nonexistent/evidence.json: No such file");
+}
+
+#[test]
+fn a_selftest_that_could_keep_or_run_nothing_is_refused_before_it_starts() {
+    let ended = run(&["selftest", "--out", "/nonexistent/matrix.json"]);
+    refused(&ended, 2, "cannot write /nonexistent/matrix.json: No such file");
+    let ended = run(&["selftest", "--mutant", "no-such-*"]);
+    refused(&ended, 2, "no mutant is called \"no-such-*\"");
+    // Root runs the tests as an ordinary user as well; who is none already is refused as such.
+    if let Some(user) = identities().into_iter().rfind(|user| *user == As::User || !nix::unistd::geteuid().is_root()) {
+        let ended = run_as(user, &["selftest", "--mutant", "leave-a-link"]);
+        refused(&ended, 3, "leave-a-link can be run by root alone");
+    }
 }
 
 #[rstest]

@@ -1,6 +1,6 @@
 //! Trials about mutants: exactly the checks that name one fail on it. One selftest of each user serves them all.
 
-use std::{collections::BTreeMap, sync::Mutex};
+use std::{collections::BTreeMap, path::Path, sync::Mutex};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -8,6 +8,7 @@ use watertight::{
     run::MUTANTS as PROGRAM,
     selftest::{MUTANTS, doubles::DOUBLES},
 };
+use watertight_reports::matrix::{MATRIX_SCHEMA, Matrix};
 
 use crate::{
     place::{self, Who},
@@ -27,12 +28,17 @@ pub fn trials(who: Who) -> Vec<Trial> {
         trial(who, format!("doubles::{name}_is_no_sandbox"), right)
     }));
     trials.push(trial(who, "mutants::the_selftest_leaves_nothing_on_the_machine".into(), move || leaves_nothing(who)));
+    trials.push(trial(who, "mutants::the_matrix_is_that_of_these_programs".into(), move || is_of_these(who)));
     trials
 }
 
 /// What a selftest said, and what it left on the machine.
 struct Said {
     matrix: Value,
+    /// On standard output.
+    shown: String,
+    /// Of its two programs.
+    digests: [String; 2],
     left: Vec<String>,
 }
 
@@ -55,13 +61,19 @@ fn make(who: Who) -> Result<Said, String> {
     }
     place::copy(&mutants, &program.with_file_name(PROGRAM));
     let mut command = who.command(&program, &directory);
-    command.args(["selftest", "--quiet", "--json"]);
+    // What lies in its own directory afterwards counts as left.
+    let file = outputs.join("matrix.json");
+    command.args(["selftest", "--quiet", "--out"]).arg(&file);
     let before = crate::machine::Machine::look();
     let ended = runs::to_the_end(command, &outputs)?;
     let left = before.left_by(ended.pid, &program, &directory);
-    let matrix = serde_json::from_str(&ended.stdout)
-        .map_err(|error| format!("`selftest` gave no matrix: {error}: {}: {}", ended.exit, ended.stderr))?;
-    Ok(Said { matrix, left })
+    let matrix = std::fs::read(&file).map_err(|error| error.to_string());
+    let matrix = matrix.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|error| error.to_string()));
+    let matrix =
+        matrix.map_err(|error| format!("`selftest` gave no matrix: {error}: {}: {}", ended.exit, ended.stderr))?;
+    let digest = |program: &Path| watertight::build_info::digest(program).map_err(|error| error.to_string());
+    let digests = [digest(&program)?, digest(&program.with_file_name(PROGRAM))?];
+    Ok(Said { matrix, shown: ended.stdout, digests, left })
 }
 
 fn row(who: Who, list: &str, key: &str, name: &str, right: fn(&Value) -> bool) -> Result<(), Failed> {
@@ -69,6 +81,24 @@ fn row(who: Who, list: &str, key: &str, name: &str, right: fn(&Value) -> bool) -
         let rows = said.matrix[list].as_array().ok_or("the matrix has no such list")?;
         let row = rows.iter().find(|row| row[key] == name).ok_or("the matrix does not have it")?;
         if right(row) { Ok(()) } else { Err(format!("{row:#}").into()) }
+    })
+}
+
+/// The document holds to its schema and names what made it, and the same was shown to whoever looked on.
+fn is_of_these(who: Who) -> Result<(), Failed> {
+    with(who, |said| {
+        let schema: Value = serde_json::from_str(MATRIX_SCHEMA)?;
+        let validator = jsonschema::draft202012::options().should_validate_formats(true).build(&schema)?;
+        let errors: Vec<_> = validator.iter_errors(&said.matrix).map(|error| error.to_string()).collect();
+        let matrix: Matrix = serde_json::from_value(said.matrix.clone())?;
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease")?;
+        let digests = [&matrix.harness.sha256, &matrix.harness.mutants_sha256];
+        let shown = format!("{} of {} mutants killed", matrix.summary.killed, matrix.summary.mutants);
+        let whole = matrix.kernel == kernel.trim() && matrix.spec == "1.0" && said.shown.contains(&shown);
+        if errors.is_empty() && digests == said.digests.each_ref() && whole {
+            return Ok(());
+        }
+        Err(format!("{errors:#?}\n{:#?}\n{}", matrix.harness, said.shown).into())
     })
 }
 

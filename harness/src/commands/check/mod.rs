@@ -13,7 +13,7 @@ use std::{process::ExitCode, sync::Arc};
 use super::{
     enter::{Entered, enter},
     line::Check,
-    output::{self, say},
+    output::{self, Kept, say},
 };
 use crate::{run::Options, target::Target};
 
@@ -75,7 +75,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     if line.expect {
         expect::in_date(&targets, &catalogue)?;
     }
-    let evidence = line.seen.as_deref().map(show::open).transpose()?;
+    let evidence = line.seen.as_deref().map(Kept::open).transpose().map_err(Refusal::usage)?;
     let out = out::Out::of(line, &catalogue)?;
     programs::all_there(&targets)?;
     let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;

@@ -1,18 +1,13 @@
 //! What a run shows: progress on standard error, each target's document on standard output, and the exit status.
 
-use std::{
-    fs::{File, OpenOptions},
-    io::{self, BufWriter, IsTerminal, Seek, Write},
-    path::{Path, PathBuf},
-};
+use std::io::{self, IsTerminal};
 
-use serde_json::ser::PrettyFormatter;
-use watertight_reports::{evidence::Evidence, json, progress::Progress, results::Results, text};
+use watertight_reports::{json, progress::Progress, results::Results, text};
 
 use super::{
-    Refusal, expect,
+    expect,
     jobs::Outcome,
-    output::{self, say},
+    output::{self, Kept, say},
     stages::{Stages, Step},
 };
 use crate::{
@@ -26,20 +21,6 @@ use crate::{
     target::Target,
 };
 
-/// The file that takes the evidence.
-pub struct EvidenceFile {
-    path: PathBuf,
-    file: File,
-}
-
-/// Opened before the run, so that no run is lost to a wrong name.
-pub fn open(path: &Path) -> Result<EvidenceFile, Refusal> {
-    // What it holds stays until there is something better.
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    let file = file.map_err(|error| Refusal::usage(format!("cannot write {}: {error}", path.display())))?;
-    Ok(EvidenceFile { path: path.to_owned(), file })
-}
-
 /// Collects what the jobs bring and shows it in the order in which the targets were named.
 pub struct Show<'a> {
     line: &'a line::Check,
@@ -49,16 +30,11 @@ pub struct Show<'a> {
     outcomes: Vec<Option<Outcome>>,
     shown: usize,
     worst: u8,
-    evidence: Option<EvidenceFile>,
+    evidence: Option<Kept>,
 }
 
 impl<'a> Show<'a> {
-    pub fn new(
-        line: &'a line::Check,
-        catalogue: &'a Catalogue,
-        targets: usize,
-        evidence: Option<EvidenceFile>,
-    ) -> Self {
+    pub fn new(line: &'a line::Check, catalogue: &'a Catalogue, targets: usize, evidence: Option<Kept>) -> Self {
         let progress = Some(Progress::stderr(line.quiet, output::progress_width()));
         let outcomes = (0..targets).map(|_| None).collect();
         Self { line, catalogue, progress, stages: None, outcomes, shown: 0, worst: 0, evidence }
@@ -114,11 +90,16 @@ impl<'a> Show<'a> {
                 (_, all) => self.print(&json::render(all)),
             }
         }
-        if let Some(EvidenceFile { path, file }) = self.evidence.take()
-            && let Err(error) = write(file, &self.found().map(|outcome| &outcome.evidence).collect::<Vec<_>>())
-        {
-            say(&format!("cannot write {}: {error}", path.display()));
-            self.worst = severity(self.worst, HARNESS_ERROR);
+        if let Some(kept) = self.evidence.take() {
+            // One document for one target, an array for several.
+            let written = match self.found().map(|outcome| &outcome.evidence).collect::<Vec<_>>()[..] {
+                [only] => kept.write(only),
+                ref all => kept.write(&all),
+            };
+            if let Err(words) = written {
+                say(&words);
+                self.worst = severity(self.worst, HARNESS_ERROR);
+            }
         }
         self.worst
     }
@@ -193,23 +174,6 @@ impl<'a> Show<'a> {
     }
 }
 
-/// One document for one target, an array for several.
-fn write(mut file: File, evidence: &[&Evidence]) -> io::Result<()> {
-    // A pipe or a device has no length to cut.
-    if file.metadata()?.is_file() {
-        file.set_len(0)?;
-        file.rewind()?;
-    }
-    let mut out = BufWriter::new(file);
-    let mut serializer = serde_json::Serializer::with_formatter(&mut out, PrettyFormatter::new());
-    match evidence {
-        [only] => serde::Serialize::serialize(only, &mut serializer)?,
-        all => serde::Serialize::serialize(all, &mut serializer)?,
-    }
-    out.write_all(b"\n")?;
-    out.flush()
-}
-
 /// Of two exit codes the one that says more: a failed MUST, a harness error, incomplete, conformant.
 fn severity(first: u8, second: u8) -> u8 {
     let rank = |code: u8| match code {
@@ -233,22 +197,5 @@ mod tests {
                 assert_eq!(severity(*first, *second), order[better.max(worse)]);
             }
         }
-    }
-
-    #[test]
-    fn evidence_replaces_what_was_in_the_file() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("evidence.json");
-        std::fs::write(&path, "x".repeat(100_000)).expect("written");
-        let opened = open(&path).ok().expect("opens");
-        assert_eq!(std::fs::metadata(&path).expect("there").len(), 100_000, "until there is something better");
-        write(opened.file, &[&Evidence::default()]).expect("written");
-        let read: Evidence = serde_json::from_str(&std::fs::read_to_string(&path).expect("text")).expect("a document");
-        assert_eq!(read, Evidence::default());
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_written_is_refused_before_the_run() {
-        assert!(open(Path::new("/nonexistent/evidence.json")).is_err_and(|refusal| refusal.code == 2));
     }
 }

@@ -2,20 +2,23 @@
 
 mod show;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use watertight_reports::json;
+use watertight_reports::{json, matrix::Harness};
 
 use super::{
     HARNESS_ERROR, INCOMPLETE, USAGE,
     enter::{Entered, enter},
     line,
-    output::{self, say},
+    output::{self, Kept, say},
 };
 use crate::{
-    checks,
+    build_info, checks,
     run::MUTANTS as PROGRAM,
-    selftest::{Ablation, MUTANTS, Mutant, Selftest, matches},
+    selftest::{MUTANTS, Mutant, Selftest, matches},
 };
 
 /// Exit status of a matrix with a survivor, or with anything else that is not exactly right.
@@ -29,20 +32,21 @@ pub fn run(options: &line::Selftest) -> ExitCode {
 }
 
 fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
-    super::catalogue().map_err(|words| (words, HARNESS_ERROR))?;
+    let spec = super::catalogue().map_err(|words| (words, HARNESS_ERROR))?.version;
     let chosen = chosen(options.mutant.as_deref())?;
+    let out = options.out.as_deref().map(Kept::open).transpose().map_err(|words| (words, USAGE))?;
     let incomplete = |words: String| (words, INCOMPLETE);
     let Entered { by_root, identity, program } = enter().map_err(incomplete)?;
+    let chosen = runnable(chosen, by_root).map_err(incomplete)?;
     let mutants = beside(&program).ok_or_else(|| {
         incomplete(format!(
             "the program `{PROGRAM}` is not beside {}; build it with `cargo build --release -p {PROGRAM}`",
             program.display()
         ))
     })?;
-    let chosen: Vec<&'static Mutant> = chosen.into_iter().filter(|mutant| mutant.runs(by_root)).collect();
-    let checks = checks::all();
-    let selftest =
-        Selftest { checks: &checks, program, mutants, identity, by_root, full: options.full, jobs: options.jobs.get() };
+    let (checks, full, jobs) = (checks::all(), options.full, options.jobs.get());
+    let harness = harness(&mutants).map_err(incomplete)?;
+    let selftest = Selftest { checks: &checks, program, mutants, harness, spec, identity, by_root, full, jobs };
     let done = show::Done::new(options.quiet);
     let matrix = selftest
         .run(&chosen, &|name, what, right| done.one(name, what, right))
@@ -50,9 +54,31 @@ fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
     drop(done);
     let style = output::style(options.verbose);
     let document = if options.json { json::render(&matrix) } else { show::text(&matrix, &style) };
+    // Neither is lost with the other.
+    let kept = out.map_or(Ok(()), |out| out.write(&matrix));
     output::print(&document).map_err(|error| (format!("cannot write to standard output: {error}"), HARNESS_ERROR))?;
-    let explained = matrix.ablation.as_ref().is_none_or(Ablation::is_explained);
-    Ok(if matrix.summary.is_exact() && explained { 0 } else { NOT_EXACT })
+    kept.map_err(|words| (words, HARNESS_ERROR))?;
+    Ok(if matrix.is_exact() { 0 } else { NOT_EXACT })
+}
+
+/// Both programs, by the digests of their files.
+fn harness(mutants: &Path) -> Result<Harness, String> {
+    let mutants_sha256 =
+        build_info::digest(mutants).map_err(|error| format!("cannot read {}: {error}", mutants.display()))?;
+    Ok(Harness { version: env!("CARGO_PKG_VERSION").into(), sha256: build_info::sha256()?, mutants_sha256 })
+}
+
+/// Those that can be run as whoever this is: at least one.
+fn runnable(chosen: Vec<&'static Mutant>, by_root: bool) -> Result<Vec<&'static Mutant>, String> {
+    let (here, others): (Vec<_>, Vec<&Mutant>) = chosen.into_iter().partition(|mutant| mutant.runs(by_root));
+    if here.is_empty() {
+        let slugs: Vec<_> = others.iter().map(|mutant| mutant.slug).collect();
+        return Err(format!(
+            "{} can be run by root alone, since an ordinary user cannot become anybody else: nothing was run",
+            slugs.join(", ")
+        ));
+    }
+    Ok(here)
 }
 
 /// The mutants that the glob leaves: `*` stands for any characters.
@@ -67,7 +93,7 @@ fn chosen(glob: Option<&str>) -> Result<Vec<&'static Mutant>, (String, u8)> {
 }
 
 /// The mutants' program where it is built or installed: beside this one, or beside the directory of test programs.
-fn beside(program: &std::path::Path) -> Option<PathBuf> {
+fn beside(program: &Path) -> Option<PathBuf> {
     let places = program.ancestors().skip(1).take(2).map(|directory| directory.join(PROGRAM));
     let found = places.into_iter().find(|path| path.is_file());
     if found.is_none() {
@@ -84,5 +110,16 @@ mod tests {
     fn a_glob_that_no_mutant_fits_is_refused() {
         assert!(chosen(Some("no-such-*")).is_err_and(|(_, code)| code == 2));
         assert_eq!(chosen(Some("share-network")).map(|all| all.len()), Ok(1));
+    }
+
+    #[test]
+    fn mutants_that_root_alone_can_run_are_named_to_whoever_is_not() {
+        let mutants = || chosen(Some("*-a-*")).expect("mutants");
+        let (roots, all) = (mutants().iter().filter(|mutant| mutant.roots_only).count(), mutants().len());
+        assert!(roots > 0 && roots < all);
+        assert_eq!(runnable(mutants(), true).map(|here| here.len()), Ok(all));
+        assert_eq!(runnable(mutants(), false).map(|here| here.len()), Ok(all - roots));
+        let refused = runnable(chosen(Some("leave-a-link")).expect("a mutant"), false).err();
+        assert!(refused.is_some_and(|words| words.starts_with("leave-a-link can be run by root alone")));
     }
 }

@@ -3,11 +3,12 @@
 use std::sync::Mutex;
 
 use watertight_reports::{
+    matrix::Matrix,
     progress::Progress,
     text::{Style, in_order, mutants},
 };
 
-use crate::{commands::output, selftest::matrix::Matrix};
+use crate::commands::output;
 
 /// What is done so far. A log has a line for what is wrong, and for every tenth.
 pub struct Done {
@@ -41,7 +42,7 @@ pub fn text(matrix: &Matrix, style: &Style) -> String {
     let mut text = format!(
         "{}: {} of {} mutants killed by exactly their checks ({} kill sets), {} survived, {} collateral, {} unclear, \
          {} void, {} failed\n",
-        if summary.is_exact() { "exact" } else { "not exact" },
+        if matrix.is_exact() { "exact" } else { "not exact" },
         summary.killed,
         summary.mutants,
         summary.distinct,

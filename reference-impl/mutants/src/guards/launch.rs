@@ -14,10 +14,6 @@ use crate::{
 };
 
 impl LaunchGuards for Mutant {
-    fn becomes_ordinary_user() -> bool {
-        !is("stay-root")
-    }
-
     fn namespaces() -> Namespaces {
         Namespaces {
             network: !any(&["share-network", "share-network-and-user-namespaces"]),
