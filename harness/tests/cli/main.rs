@@ -5,5 +5,6 @@ mod doctor;
 mod help;
 mod interrupt;
 mod refusals;
+mod render;
 mod show;
 mod support;

@@ -4,6 +4,7 @@ mod choose;
 mod expect;
 mod jobs;
 mod programs;
+mod reports;
 mod show;
 mod stages;
 
@@ -11,6 +12,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use super::{
     enter::{Entered, enter},
+    file::Output,
     line::Check,
     output::{self, say},
 };
@@ -68,7 +70,9 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     if line.expect {
         expect::in_date(&targets, &catalogue)?;
     }
-    let evidence = line.evidence.as_deref().map(show::open).transpose()?;
+    reports::one_at_most(line.format, &targets)?;
+    let evidence = line.evidence.as_deref().map(Output::open).transpose().map_err(Refusal::usage)?;
+    let reports = reports::Reports::open(&line.report, &targets, line.evidence.as_deref())?;
     programs::all_there(&targets)?;
     let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;
     let plan = Arc::new(Plan {
@@ -80,7 +84,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
         by_root,
         identity,
     });
-    let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence);
+    let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence, reports);
     let ended = jobs::run(&plan, line.jobs.get(), &mut show).map_err(|error| {
         Refusal::incomplete(format!(
             "cannot start the run: {error}; is the limit of processes or of open files reached?"

@@ -1,43 +1,23 @@
 //! What a run shows: progress on standard error, each target's document on standard output, and the exit status.
 
-use std::{
-    fs::{File, OpenOptions},
-    io::{self, BufWriter, IsTerminal, Seek, Write},
-    path::{Path, PathBuf},
-};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use serde_json::ser::PrettyFormatter;
-use watertight_reports::{evidence::Evidence, json, progress::Progress, results::Results, text};
+use watertight_reports::{evidence::Evidence, progress::Progress, render::Format, results::Results, text};
 
 use super::{
-    Refusal, expect,
+    expect,
     jobs::Outcome,
     output::{self, say},
+    reports::{self, Reports},
     stages::{Stages, Step},
 };
 use crate::{
     catalogue::Catalogue,
     check::Check,
-    commands::{
-        HARNESS_ERROR, INCOMPLETE,
-        line::{self, Format},
-    },
+    commands::{HARNESS_ERROR, INCOMPLETE, file::Output, line, suite::suite},
     target::Target,
 };
-
-/// The file that takes the evidence.
-pub struct EvidenceFile {
-    path: PathBuf,
-    file: File,
-}
-
-/// Opened before the run, so that no run is lost to a wrong name.
-pub fn open(path: &Path) -> Result<EvidenceFile, Refusal> {
-    // What it holds stays until there is something better.
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    let file = file.map_err(|error| Refusal::usage(format!("cannot write {}: {error}", path.display())))?;
-    Ok(EvidenceFile { path: path.to_owned(), file })
-}
 
 /// Collects what the jobs bring and shows it in the order in which the targets were named.
 pub struct Show<'a> {
@@ -48,7 +28,8 @@ pub struct Show<'a> {
     outcomes: Vec<Option<Outcome>>,
     shown: usize,
     worst: u8,
-    evidence: Option<EvidenceFile>,
+    evidence: Option<Output>,
+    reports: Option<Reports>,
 }
 
 impl<'a> Show<'a> {
@@ -56,11 +37,13 @@ impl<'a> Show<'a> {
         line: &'a line::Check,
         catalogue: &'a Catalogue,
         targets: usize,
-        evidence: Option<EvidenceFile>,
+        evidence: Option<Output>,
+        reports: Reports,
     ) -> Self {
+        let reports = Some(reports);
         let progress = Some(Progress::stderr(line.quiet, output::progress_width()));
         let outcomes = (0..targets).map(|_| None).collect();
-        Self { line, catalogue, progress, stages: None, outcomes, shown: 0, worst: 0, evidence }
+        Self { line, catalogue, progress, stages: None, outcomes, shown: 0, worst: 0, evidence, reports }
     }
 
     /// A target has reached this stage.
@@ -104,20 +87,29 @@ impl<'a> Show<'a> {
     /// Writes what is left to write. The exit status of the whole.
     pub fn finish(mut self) -> u8 {
         self.progress = None;
-        if self.line.format == Format::Json {
-            let results: Vec<_> = self.found().map(|(results, _)| results.clone()).collect();
-            match (self.outcomes.len(), results.as_slice()) {
-                // Why there is none was said already.
-                (1, []) => {}
-                (1, [only]) => self.print(&json::render(only)),
-                (_, all) => self.print(&json::render(all)),
+        let suite = suite(self.catalogue);
+        let several = self.outcomes.len() > 1;
+        if self.line.format != Format::Text {
+            let found: Vec<_> = self.found().map(|(results, _)| results).collect();
+            let style = output::style(self.line.verbose);
+            // Where there is none, why was said already.
+            if let Some(document) = reports::document(self.line.format, &found, several, &suite, style) {
+                self.print(&document);
             }
         }
-        if let Some(EvidenceFile { path, file }) = self.evidence.take()
-            && let Err(error) = write(file, &self.found().map(|(_, evidence)| evidence).collect::<Vec<_>>())
-        {
-            say(&format!("cannot write {}: {error}", path.display()));
-            self.worst = severity(self.worst, HARNESS_ERROR);
+        if let Some(reports) = self.reports.take() {
+            let found: Vec<_> = self.outcomes.iter().map(results).collect();
+            for words in reports.write(&found, &suite, self.line.verbose) {
+                say(&words);
+                self.worst = severity(self.worst, HARNESS_ERROR);
+            }
+        }
+        if let Some(file) = self.evidence.take() {
+            let path = file.path.clone();
+            if let Err(error) = write(file, &self.found().map(|(_, evidence)| evidence).collect::<Vec<_>>()) {
+                say(&format!("cannot write {}: {error}", path.display()));
+                self.worst = severity(self.worst, HARNESS_ERROR);
+            }
         }
         self.worst
     }
@@ -191,14 +183,14 @@ impl<'a> Show<'a> {
     }
 }
 
+/// A target's results, where there are some.
+fn results(outcome: &Option<Outcome>) -> Option<&Results> {
+    Some(&outcome.as_ref()?.as_ref().ok()?.0)
+}
+
 /// One document for one target, an array for several.
-fn write(mut file: File, evidence: &[&Evidence]) -> io::Result<()> {
-    // A pipe or a device has no length to cut.
-    if file.metadata()?.is_file() {
-        file.set_len(0)?;
-        file.rewind()?;
-    }
-    let mut out = BufWriter::new(file);
+fn write(file: Output, evidence: &[&Evidence]) -> io::Result<()> {
+    let mut out = BufWriter::new(file.replaced()?);
     let mut serializer = serde_json::Serializer::with_formatter(&mut out, PrettyFormatter::new());
     match evidence {
         [only] => serde::Serialize::serialize(only, &mut serializer)?,
@@ -238,15 +230,9 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("evidence.json");
         std::fs::write(&path, "x".repeat(100_000)).expect("written");
-        let opened = open(&path).ok().expect("opens");
-        assert_eq!(std::fs::metadata(&path).expect("there").len(), 100_000, "until there is something better");
-        write(opened.file, &[&Evidence::default()]).expect("written");
+        let opened = Output::open(&path).expect("opens");
+        write(opened, &[&Evidence::default()]).expect("written");
         let read: Evidence = serde_json::from_str(&std::fs::read_to_string(&path).expect("text")).expect("a document");
         assert_eq!(read, Evidence::default());
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_written_is_refused_before_the_run() {
-        assert!(open(Path::new("/nonexistent/evidence.json")).is_err_and(|refusal| refusal.code == 2));
     }
 }
