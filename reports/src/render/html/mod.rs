@@ -257,6 +257,21 @@ mod tests {
     use crate::{render::tests::shown, testing};
 
     #[test]
+    fn a_page_is_shown_whole() {
+        let page = shown(&testing::small(), render);
+        insta::assert_snapshot!(page.replace(STYLE, "").replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn of_attempts_those_that_speak_against_the_verdict_come_first() {
+        let mut results = testing::small();
+        results.checks[0].observations.reverse();
+        let page = shown(&results, render);
+        let at = |name: &str| page.find(&format!("<code>{name}</code>")).expect("an attempt");
+        assert!(at("stream") < at("seqpacket") && at("datagram") < at("seqpacket"));
+    }
+
+    #[test]
     fn every_requirement_stands_on_the_page_once_and_can_be_linked_to() {
         let results = testing::mixed();
         let page = shown(&results, render);
