@@ -25,6 +25,8 @@ pub struct Catalogue {
     pub waivers: BTreeMap<Vec<Capability>, Vec<String>>,
     /// Requirements that no check tests, each with the reason.
     pub unchecked: BTreeMap<String, String>,
+    /// What nobody may conclude from a conformant run, one thing each.
+    pub not_claimed: Vec<String>,
     pub sources: Vec<Source>,
 }
 

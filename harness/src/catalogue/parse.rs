@@ -11,6 +11,7 @@ const VERSION: &str = "Version: ";
 const WAIVERS: &str = "## Waivers";
 const REQUIREMENTS: &str = "## Requirements";
 const UNCHECKED: &str = "## Requirements without a check";
+const NOT_CLAIMED: &str = "## What is not claimed";
 const FIRST: &str = "## Sources: the source catalogue";
 const CASES: &str = "## Sources: the case catalogue";
 
@@ -27,7 +28,11 @@ pub(super) fn catalogue(text: &str) -> Result<Catalogue, CatalogueError> {
     let unchecked = unchecked(section(&lines, UNCHECKED)?, &known)?;
     let mut sources = sources(section(&lines, FIRST)?, SourceTable::First, &known)?;
     sources.extend(self::sources(section(&lines, CASES)?, SourceTable::Cases, &known)?);
-    Ok(Catalogue { version: version(&lines)?, requirements, waivers, unchecked, sources })
+    let not_claimed = list(section(&lines, NOT_CLAIMED)?);
+    if not_claimed.is_empty() {
+        return Err(CatalogueError::Missing("- "));
+    }
+    Ok(Catalogue { version: version(&lines)?, requirements, waivers, unchecked, not_claimed, sources })
 }
 
 fn version(lines: &[Line<'_>]) -> Result<String, CatalogueError> {
@@ -173,6 +178,19 @@ fn unchecked(lines: &[Line<'_>], known: &BTreeSet<&str>) -> Result<BTreeMap<Stri
         unchecked.insert(id.to_owned(), reason.to_owned());
     }
     Ok(unchecked)
+}
+
+/// The entries of the only list in these lines.
+fn list(lines: &[Line<'_>]) -> Vec<String> {
+    let mut entries: Vec<String> = vec![];
+    for (_, text) in lines {
+        if let Some(first) = text.strip_prefix("- ") {
+            entries.push(first.to_owned());
+        } else if let (Some(more), Some(entry)) = (text.strip_prefix("  "), entries.last_mut()) {
+            join(entry, more);
+        }
+    }
+    entries
 }
 
 fn sources(lines: &[Line<'_>], of: SourceTable, known: &BTreeSet<&str>) -> Result<Vec<Source>, CatalogueError> {

@@ -76,6 +76,18 @@ fn checks_stand_in_the_order_of_the_text() {
 }
 
 #[test]
+fn what_is_not_claimed_is_a_list_that_is_never_empty() {
+    let list = load().not_claimed;
+    assert_eq!((list.len(), list[4].as_str()), (9, "side channels"));
+    assert!(
+        list[1].ends_with("into a completion that it asks for, and use the instance with what it may read"),
+        "{list:?}"
+    );
+    let none = Catalogue::parse(&TEXT.replace("\n- ", "\n"));
+    assert_eq!(none, Err(CatalogueError::Missing("- ")));
+}
+
+#[test]
 fn a_requirement_is_read_with_its_line() {
     let catalogue = load();
     let requirement = catalogue.requirement("EGRESS-3").expect("EGRESS-3 is there");

@@ -6,7 +6,11 @@ use std::{
     path::PathBuf,
 };
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use watertight_reports::render::Format;
 
 /// Version of the program and of the requirements that it tests.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (CONFORMANCE.md 1.0)");
@@ -35,6 +39,16 @@ Exit status: 0 where `watertight check` can run here, 3 where something needed i
 
 Exit status: 0 conformant; 1 a MUST failed; 2 usage; 4 else, a harness error; 3 else, incomplete or inconclusive. Of several targets the worst counts: 1, 4, 3, 0. With --expect: 0 as expected. A mutant that is not caught by exactly its checks makes 3 of 0.")]
     Check(Check),
+    /// Show the results of a run in another format.
+    #[command(after_help = "Example: watertight render results.json --format html --out report.html
+
+Exit status: 0 shown, whatever the results say; 2 where they cannot be read.")]
+    Render(Render),
+    /// Show the status of a run as an image, or for a shields.io endpoint.
+    #[command(after_help = "Example: watertight badge results.json --out badge.svg
+
+It carries the date of the run: link it to the report that it stands for.")]
+    Badge(Badge),
     /// Test the suite itself: run broken references, each of which exactly its checks must catch.
     #[command(after_help = "Example: watertight selftest --mutant 'leak-*'
 
@@ -252,8 +266,12 @@ pub struct Check {
     #[command(flatten)]
     pub evidence: Evidence,
     /// How results are printed.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = format_parser(), default_value = "text")]
     pub format: Format,
+    /// Write the results to this file as well, in this format; `{target}` in its name stands for the target's. Once for
+    /// each file.
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report)]
+    pub report: Vec<(Format, PathBuf)>,
     /// Say nothing while the run goes on.
     #[arg(long, short)]
     pub quiet: bool,
@@ -311,12 +329,56 @@ pub enum Profile {
     Core,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// One results document; for several targets an array of them.
-    Json,
+/// Which results a document is made of, and where it goes.
+#[derive(Debug, Args)]
+pub struct Document {
+    /// A bundle, or what `watertight check --format json` printed; `-` is standard input.
+    #[arg(value_name = "RESULTS")]
+    pub results: PathBuf,
+    /// Of several targets, only this one.
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
+    /// Write to this file instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Render {
+    #[command(flatten)]
+    pub document: Document,
+    /// How they are shown.
+    #[arg(long, value_parser = format_parser(), default_value = "text")]
+    pub format: Format,
+    /// What `watertight selftest --json` printed: mutants are then shown with what became of them.
+    #[arg(long, value_name = "FILE")]
+    pub selftest: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Badge {
+    #[command(flatten)]
+    pub document: Document,
+    /// Print what a shields.io endpoint answers instead of an image.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A format by its name.
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.about()));
+    PossibleValuesParser::new(values).try_map(|name| Format::named(&name).ok_or("no such format"))
+}
+
+/// `junit=results.xml`.
+fn report(text: &str) -> Result<(Format, PathBuf), String> {
+    let (name, file) = text.split_once('=').ok_or("it has the form FORMAT=FILE, such as html=report.html")?;
+    let names = || Format::ALL.map(Format::name).join(", ");
+    let format = Format::named(name).ok_or_else(|| format!("there is no format {name:?}; there are: {}", names()))?;
+    if file.is_empty() {
+        return Err("the name of the file is missing behind `=`".into());
+    }
+    Ok((format, file.into()))
 }
 
 #[derive(Debug, Args)]

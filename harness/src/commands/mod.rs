@@ -7,16 +7,20 @@ mod doctor;
 mod double;
 mod enter;
 mod explain;
+mod file;
 mod inside;
 mod keygen;
 mod line;
 mod list;
+mod load;
 mod log;
 mod nearest;
 mod output;
+mod render;
 mod sandbox;
 mod selftest;
 mod sign;
+mod suite;
 mod sys;
 mod target;
 mod verify;
@@ -47,6 +51,8 @@ pub fn main() -> ExitCode {
     match line::Line::parse().command {
         line::Command::Doctor(options) => doctor::run(&options),
         line::Command::Check(options) => check::run(&options),
+        line::Command::Render(options) => render::run(&options),
+        line::Command::Badge(options) => render::badge(&options),
         line::Command::Selftest(options) => selftest::run(&options),
         line::Command::List(options) => list::run(&options),
         line::Command::Explain(options) => explain::run(&options),

@@ -2,13 +2,9 @@
 
 use std::{
     ffi::OsStr,
-    fs::{File, OpenOptions},
-    io::{self, BufWriter, IsTerminal, Seek, Write},
-    path::{Path, PathBuf},
+    io::{self, IsTerminal, Write},
 };
 
-use serde::Serialize;
-use serde_json::ser::PrettyFormatter;
 use watertight_reports::text::Style;
 
 use super::sys;
@@ -25,41 +21,6 @@ pub fn print(text: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
-}
-
-/// A file that takes a document at the end of a run.
-#[derive(Debug)]
-pub struct Kept {
-    path: PathBuf,
-    file: File,
-}
-
-impl Kept {
-    /// Opened before the run, so that no run is lost to a wrong name.
-    pub fn open(path: &Path) -> Result<Self, String> {
-        // What it holds stays until there is something better.
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    /// Writes it as JSON in place of what the file held.
-    pub fn write(self, document: &impl Serialize) -> Result<(), String> {
-        let Self { path, file } = self;
-        put(file, document).map_err(|error| format!("cannot write {}: {error}", path.display()))
-    }
-}
-
-fn put(mut file: File, document: &impl Serialize) -> io::Result<()> {
-    // A pipe or a device has no length to cut.
-    if file.metadata()?.is_file() {
-        file.set_len(0)?;
-        file.rewind()?;
-    }
-    let mut out = BufWriter::new(file);
-    document.serialize(&mut serde_json::Serializer::with_formatter(&mut out, PrettyFormatter::new()))?;
-    out.write_all(b"\n")?;
-    out.flush()
 }
 
 /// Tells the user something. Where nobody listens, nothing is lost but the words.
@@ -105,23 +66,6 @@ mod tests {
         assert!(!of(true, None, Some("dumb")));
         assert!(!of(true, None, None));
         assert!(!of(false, None, Some("xterm")));
-    }
-
-    #[test]
-    fn a_document_replaces_what_was_in_its_file() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("evidence.json");
-        std::fs::write(&path, "x".repeat(100_000)).expect("written");
-        let kept = Kept::open(&path).expect("opens");
-        assert_eq!(std::fs::metadata(&path).expect("there").len(), 100_000, "until there is something better");
-        kept.write(&[1, 2]).expect("written");
-        assert_eq!(std::fs::read_to_string(&path).expect("text"), "[\n  1,\n  2\n]\n");
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_written_is_refused_before_the_run() {
-        let refused = Kept::open(Path::new("/nonexistent/evidence.json")).err();
-        assert!(refused.is_some_and(|words| words.starts_with("cannot write /nonexistent/evidence.json: ")));
     }
 
     #[test]

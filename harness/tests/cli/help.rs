@@ -11,7 +11,10 @@ fn alone_it_prints_help_and_fails_as_a_usage_error() {
 
 #[test]
 fn help_of_every_command_shows_an_example() {
-    for command in ["doctor", "check", "selftest", "list", "explain", "keygen", "run", "relay"] {
+    for command in [
+        "doctor", "check", "render", "badge", "selftest", "list", "explain", "keygen", "run", "relay", "sign",
+        "verify", "log", "diff", "target",
+    ] {
         let ended = run_as(As::Self_, &[command, "--help"]);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
         assert!(ended.stdout.contains(&format!("Example: watertight {command}")), "{command}");
@@ -35,6 +38,11 @@ fn what_the_command_line_does_not_know_is_a_usage_error() {
         &["check", "--soak", "0"],
         &["check", "--profile", "isolation"],
         &["check", "--format", "xml"],
+        &["check", "--report", "report.html"],
+        &["check", "--report", "xml=report.xml"],
+        &["check", "--report", "html="],
+        &["render"],
+        &["badge", "results.json", "--format", "html"],
         &["explain"],
         &["keygen"],
         &["run", "--provider", "http://127.0.0.1"],

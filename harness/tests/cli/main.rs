@@ -6,5 +6,6 @@ mod help;
 mod interrupt;
 mod keygen;
 mod refusals;
+mod render;
 mod show;
 mod support;

@@ -83,7 +83,7 @@ fn rule(run: &Run<'_>, check: &CheckResult) -> Value {
     };
     json!({
         "id": check.id,
-        "name": pascal(&check.slug),
+        "name": name(&check.slug),
         "shortDescription": { "text": plain(&check.slug) },
         "fullDescription": { "text": plain(sentence) },
         "help": {
@@ -170,15 +170,17 @@ fn invocation(run: &Run<'_>, rules: &[&CheckResult]) -> Value {
     invocation
 }
 
-/// Text in which no `[words](target)` is a link (3.11.6).
+/// Text in which no `[words](target)` is a link (3.11.6), and which is never missing.
 fn plain(text: &str) -> String {
-    text.replace("](", "] (")
+    if text.trim().is_empty() { "(empty)".into() } else { text.replace("](", "] (") }
 }
 
 /// `EgressHostLoopback` of `egress::host_loopback`.
-fn pascal(slug: &str) -> String {
+fn name(slug: &str) -> String {
     let words = slug.split(|character: char| !character.is_ascii_alphanumeric());
-    words.filter_map(|word| Some(format!("{}{}", word.get(..1)?.to_ascii_uppercase(), word.get(1..)?))).collect()
+    let name: String =
+        words.filter_map(|word| Some(format!("{}{}", word.get(..1)?.to_ascii_uppercase(), word.get(1..)?))).collect();
+    if name.is_empty() { "Unnamed".into() } else { name }
 }
 
 /// A relative path as a URI reference (RFC 3986).
@@ -252,7 +254,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_slugs() {
-        assert_eq!(pascal("egress::host_loopback"), "EgressHostLoopback");
-        assert_eq!(pascal("::"), "");
+        assert_eq!(name("egress::host_loopback"), "EgressHostLoopback");
+        assert_eq!(name("::"), "Unnamed");
     }
 }

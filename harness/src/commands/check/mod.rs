@@ -5,6 +5,7 @@ mod expect;
 mod jobs;
 mod out;
 mod programs;
+mod reports;
 mod show;
 mod stages;
 
@@ -12,8 +13,9 @@ use std::{process::ExitCode, sync::Arc};
 
 use super::{
     enter::{Entered, enter},
+    file::Output,
     line::Check,
-    output::{self, Kept, say},
+    output::{self, say},
 };
 use crate::{run::Options, target::Target};
 
@@ -75,7 +77,9 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     if line.expect {
         expect::in_date(&targets, &catalogue)?;
     }
-    let evidence = line.seen.as_deref().map(Kept::open).transpose().map_err(Refusal::usage)?;
+    reports::one_at_most(line.format, &targets)?;
+    let evidence = line.seen.as_deref().map(Output::open).transpose().map_err(Refusal::usage)?;
+    let reports = reports::Reports::open(&line.report, &targets, line.seen.as_deref())?;
     let out = out::Out::of(line, &catalogue)?;
     programs::all_there(&targets)?;
     let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;
@@ -96,7 +100,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
         identity,
         out,
     });
-    let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence);
+    let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence, reports);
     let ended = jobs::run(&plan, line.jobs.get(), &mut show).map_err(|error| {
         Refusal::incomplete(format!(
             "cannot start the run: {error}; is the limit of processes or of open files reached?"

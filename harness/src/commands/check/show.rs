@@ -2,21 +2,19 @@
 
 use std::io::{self, IsTerminal};
 
-use watertight_reports::{json, progress::Progress, results::Results, text};
+use watertight_reports::{progress::Progress, render::Format, results::Results, text};
 
 use super::{
     expect,
     jobs::Outcome,
-    output::{self, Kept, say},
+    output::{self, say},
+    reports::{self, Reports},
     stages::{Stages, Step},
 };
 use crate::{
     catalogue::Catalogue,
     check::Check,
-    commands::{
-        HARNESS_ERROR, INCOMPLETE,
-        line::{self, Format},
-    },
+    commands::{HARNESS_ERROR, INCOMPLETE, file::Output, line, suite::suite},
     outcome,
     target::Target,
 };
@@ -30,14 +28,22 @@ pub struct Show<'a> {
     outcomes: Vec<Option<Outcome>>,
     shown: usize,
     worst: u8,
-    evidence: Option<Kept>,
+    evidence: Option<Output>,
+    reports: Option<Reports>,
 }
 
 impl<'a> Show<'a> {
-    pub fn new(line: &'a line::Check, catalogue: &'a Catalogue, targets: usize, evidence: Option<Kept>) -> Self {
+    pub fn new(
+        line: &'a line::Check,
+        catalogue: &'a Catalogue,
+        targets: usize,
+        evidence: Option<Output>,
+        reports: Reports,
+    ) -> Self {
+        let reports = Some(reports);
         let progress = Some(Progress::stderr(line.quiet, output::progress_width()));
         let outcomes = (0..targets).map(|_| None).collect();
-        Self { line, catalogue, progress, stages: None, outcomes, shown: 0, worst: 0, evidence }
+        Self { line, catalogue, progress, stages: None, outcomes, shown: 0, worst: 0, evidence, reports }
     }
 
     /// A target has reached this stage.
@@ -81,20 +87,28 @@ impl<'a> Show<'a> {
     /// Writes what is left to write. The exit status of the whole.
     pub fn finish(mut self) -> u8 {
         self.progress = None;
-        if self.line.format == Format::Json {
-            let results: Vec<_> = self.found().map(|outcome| outcome.results.clone()).collect();
-            match (self.outcomes.len(), results.as_slice()) {
-                // Why there is none was said already.
-                (1, []) => {}
-                (1, [only]) => self.print(&json::render(only)),
-                (_, all) => self.print(&json::render(all)),
+        let suite = suite(self.catalogue);
+        let several = self.outcomes.len() > 1;
+        if self.line.format != Format::Text {
+            let found: Vec<_> = self.found().map(|outcome| &outcome.results).collect();
+            let style = output::style(self.line.verbose);
+            // Where there is none, why was said already.
+            if let Some(document) = reports::document(self.line.format, &found, several, &suite, style) {
+                self.print(&document);
             }
         }
-        if let Some(kept) = self.evidence.take() {
+        if let Some(reports) = self.reports.take() {
+            let found: Vec<_> = self.outcomes.iter().map(results).collect();
+            for words in reports.write(&found, &suite, self.line.verbose) {
+                say(&words);
+                self.worst = severity(self.worst, HARNESS_ERROR);
+            }
+        }
+        if let Some(file) = self.evidence.take() {
             // One document for one target, an array for several.
             let written = match self.found().map(|outcome| &outcome.evidence).collect::<Vec<_>>()[..] {
-                [only] => kept.write(only),
-                ref all => kept.write(&all),
+                [only] => file.json(only),
+                ref all => file.json(&all),
             };
             if let Err(words) = written {
                 say(&words);
@@ -172,6 +186,11 @@ impl<'a> Show<'a> {
             progress.say(words);
         }
     }
+}
+
+/// A target's results, where there are some.
+fn results(outcome: &Option<Outcome>) -> Option<&Results> {
+    Some(&outcome.as_ref()?.as_ref().ok()?.results)
 }
 
 /// Of two exit codes the one that says more: a failed MUST, a harness error, incomplete, conformant.

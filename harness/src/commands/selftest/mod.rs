@@ -12,8 +12,9 @@ use watertight_reports::{json, matrix::Harness};
 use super::{
     HARNESS_ERROR, INCOMPLETE, USAGE,
     enter::{Entered, enter},
+    file::Output,
     line,
-    output::{self, Kept, say},
+    output::{self, say},
 };
 use crate::{
     build_info, checks,
@@ -34,7 +35,7 @@ pub fn run(options: &line::Selftest) -> ExitCode {
 fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
     let spec = super::catalogue().map_err(|words| (words, HARNESS_ERROR))?.version;
     let chosen = chosen(options.mutant.as_deref())?;
-    let out = options.out.as_deref().map(Kept::open).transpose().map_err(|words| (words, USAGE))?;
+    let out = options.out.as_deref().map(Output::open).transpose().map_err(|words| (words, USAGE))?;
     let incomplete = |words: String| (words, INCOMPLETE);
     let Entered { by_root, identity, program } = enter().map_err(incomplete)?;
     let chosen = runnable(chosen, by_root).map_err(incomplete)?;
@@ -55,7 +56,7 @@ fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
     let style = output::style(options.verbose);
     let document = if options.json { json::render(&matrix) } else { show::text(&matrix, &style) };
     // Neither is lost with the other.
-    let kept = out.map_or(Ok(()), |out| out.write(&matrix));
+    let kept = out.map_or(Ok(()), |out| out.json(&matrix));
     output::print(&document).map_err(|error| (format!("cannot write to standard output: {error}"), HARNESS_ERROR))?;
     kept.map_err(|words| (words, HARNESS_ERROR))?;
     Ok(if matrix.is_exact() { 0 } else { NOT_EXACT })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Markup, Run, section};
+use super::{Markup, Run, long, section};
 use crate::{
     mutants::{Fate, Mutant},
     results::Fact,
@@ -14,9 +14,10 @@ pub(super) fn write(page: &mut Markup, run: Run<'_>) {
         page.inside("div", &[("class", "facts")], |page| {
             group(page, "Who", &who(run));
             group(page, "What", &what(run));
-            group(page, "Where", &place(run));
             group(page, "When", &when(run));
+            group(page, "Where", &place(run));
         });
+        launch(page, &run.results.target.argv);
     });
 }
 
@@ -24,6 +25,17 @@ type Row = (String, String);
 
 fn row(name: &str, value: impl Into<String>) -> Row {
     (name.into(), value.into())
+}
+
+/// The launch for people who want to repeat it; few do, and it is long.
+fn launch(page: &mut Markup, argv: &[String]) {
+    if argv.is_empty() {
+        return;
+    }
+    page.inside("details", &[("class", "launch plain")], |page| {
+        page.element("summary", &[], "The launch, as it was executed");
+        page.element("p", &[], &argv.join(" "));
+    });
 }
 
 fn who(run: Run<'_>) -> Vec<Row> {
@@ -47,7 +59,6 @@ fn what(run: Run<'_>) -> Vec<Row> {
         row("Version", known(&target.version)),
         row("Route", &target.route),
         row("Launched as", &target.launched_as),
-        row("Launch", known(&target.argv.join(" "))),
         row("Requirements", format!("CONFORMANCE.md {}, profile {}", results.spec, results.profile)),
         row(
             "Suite’s own test",
@@ -94,7 +105,7 @@ fn group(page: &mut Markup, heading: &str, rows: &[Row]) {
         page.inside("dl", &[], |page| {
             for (name, value) in rows {
                 page.element("dt", &[], &name.replace('_', " "));
-                page.element("dd", &[], value);
+                page.inside("dd", &[], |page| long(page, value));
             }
         });
     });

@@ -70,7 +70,8 @@ fn verdict(page: &mut Markup, run: Run<'_>) {
     page.line();
     page.inside("header", &[("class", tone)], |page| {
         page.element("p", &[("class", "eyebrow")], "Watertight conformance report");
-        page.element("h1", &[], &results.target.name);
+        let name = &results.target.name;
+        page.element("h1", &[], if name.is_empty() { "a target without a name" } else { name });
         page.element("p", &[("class", "status")], status(results.status));
         page.element("p", &[("class", "lead")], &text::plainly(results));
         page.element("p", &[("class", "line")], &results.status_line());
@@ -192,7 +193,16 @@ fn list(page: &mut Markup, run: Run<'_>, heading: &str, checks: &[&CheckResult])
     if checks.is_empty() {
         return;
     }
-    section(page, heading, |page| checks.iter().for_each(|check| requirement::write(page, run, check)));
+    section(page, heading, |page| {
+        if checks.iter().all(|check| matches!(Weight::of(check), Weight::Passed | Weight::Waived)) {
+            page.element(
+                "p",
+                &[("class", "meta")],
+                "Each opens: every attempt with both sides, the control, the mutants.",
+            );
+        }
+        checks.iter().for_each(|check| requirement::write(page, run, check));
+    });
 }
 
 fn section(page: &mut Markup, heading: &str, fill: impl FnOnce(&mut Markup)) {
@@ -200,6 +210,23 @@ fn section(page: &mut Markup, heading: &str, fill: impl FnOnce(&mut Markup)) {
     page.inside("section", &[], |page| {
         page.element("h2", &[], heading);
         fill(page);
+    });
+}
+
+/// Characters of a text that stand there before its reader asks for the rest.
+const SHOWN: usize = 240;
+
+/// A text that may be long: whole, and where it is, behind its beginning.
+fn long(page: &mut Markup, text: &str) {
+    if text.chars().count() <= SHOWN + SHOWN / 2 {
+        return page.text(text);
+    }
+    page.inside("details", &[("class", "long plain")], |page| {
+        page.inside("summary", &[], |page| {
+            page.element("span", &[], &text.chars().take(SHOWN).chain(['…', ' ']).collect::<String>());
+            page.element("b", &[], "all of it");
+        });
+        page.text(text);
     });
 }
 
@@ -230,6 +257,21 @@ mod tests {
     use crate::{render::tests::shown, testing};
 
     #[test]
+    fn a_page_is_shown_whole() {
+        let page = shown(&testing::small(), render);
+        insta::assert_snapshot!(page.replace(STYLE, "").replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn of_attempts_those_that_speak_against_the_verdict_come_first() {
+        let mut results = testing::small();
+        results.checks[0].observations.reverse();
+        let page = shown(&results, render);
+        let at = |name: &str| page.find(&format!("<code>{name}</code>")).expect("an attempt");
+        assert!(at("stream") < at("seqpacket") && at("datagram") < at("seqpacket"));
+    }
+
+    #[test]
     fn every_requirement_stands_on_the_page_once_and_can_be_linked_to() {
         let results = testing::mixed();
         let page = shown(&results, render);
@@ -256,6 +298,15 @@ mod tests {
         for loads in ["<script", "<link", "<img", "<iframe", " src=", "url(", "@import", " onload", "http:", "https:"] {
             assert!(!page.contains(loads), "{loads}");
         }
+    }
+
+    #[test]
+    fn a_long_text_is_there_whole_behind_its_beginning() {
+        let mut results = testing::small();
+        results.checks[0].observations[0].inside = "word ".repeat(200);
+        let page = shown(&results, render);
+        assert!(page.contains(&"word ".repeat(200)));
+        assert_eq!(page.matches("<details class=\"long plain\">").count(), 1);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Markup, Run, anchor, prose, tone};
+use super::{Markup, Run, anchor, long, prose, tone};
 use crate::{
     render::run::{Weight, control},
     results::{AttemptOutcome, CheckResult, Seeing},
@@ -21,14 +21,14 @@ pub(super) fn write(page: &mut Markup, run: Run<'_>, check: &CheckResult) {
     page.line();
     page.inside("details", &attributes, |page| {
         page.inside("summary", &[], |page| {
-            page.element("span", &[("class", &format!("pill {tone}"))], &words::verdict(check.verdict).to_lowercase());
             page.element("span", &[("class", "id")], &check.id);
             page.inside("span", &[("class", "sentence")], |page| prose(page, run.sentence(check)));
+            page.element("span", &[("class", &format!("pill {tone}"))], &words::verdict(check.verdict).to_lowercase());
         });
         meta(page, check);
-        lines(page, "why", "Why", &check.reason);
+        lines(page, "Why", &check.reason);
         attempts(page, check);
-        lines(page, "why", "Witness", &check.witness);
+        lines(page, "Witness", &check.witness);
         below(page, run, check);
     });
 }
@@ -44,13 +44,19 @@ fn meta(page: &mut Markup, check: &CheckResult) {
     });
 }
 
-fn lines(page: &mut Markup, class: &'static str, heading: &str, lines: &[String]) {
+/// More lines than this stand beside each other where there is room.
+const MANY: usize = 5;
+
+fn lines(page: &mut Markup, heading: &str, lines: &[String]) {
     if lines.is_empty() {
         return;
     }
-    page.inside("div", &[("class", class)], |page| {
-        page.element("h4", &[], heading);
-        page.inside("ul", &[], |page| lines.iter().for_each(|line| page.element("li", &[], line)));
+    let class: &[_] = if lines.len() > MANY { &[("class", "many")] } else { &[] };
+    page.inside("div", &[("class", "why")], |page| {
+        page.element("h3", &[], heading);
+        page.inside("ul", class, |page| {
+            lines.iter().for_each(|line| page.inside("li", &[], |page| long(page, line)));
+        });
     });
 }
 
@@ -90,7 +96,7 @@ fn attempt(page: &mut Markup, check: &CheckResult, seen: &Seeing) {
         });
         let own = if seen.control.is_empty() { "the check’s, below" } else { control(check, seen) };
         for (label, text) in COLUMNS[1..].iter().zip([seen.inside.as_str(), &seen.outside, own]) {
-            page.element("td", &[("data-label", label)], text);
+            page.inside("td", &[("data-label", label)], |page| long(page, text));
         }
     });
 }

@@ -72,8 +72,8 @@ fn told(format: Format, results: &Results) -> Option<Told> {
         }
         Format::Html => Told {
             ids: ids_in(results, after("<details id=\"")),
-            fail: count(&text, "<summary><span class=\"pill bad\">fail</span>"),
-            pass: count(&text, "<summary><span class=\"pill good\">pass</span>"),
+            fail: count(&text, "<span class=\"pill bad\">fail</span></summary>"),
+            pass: count(&text, "<span class=\"pill good\">pass</span></summary>"),
         },
         Format::Markdown | Format::GithubSummary => {
             let heads = text.lines().filter_map(|line| line.strip_prefix("### ")).flat_map(|line| line.split(' '));
