@@ -16,9 +16,10 @@ use watertight_reports::{
     predicate::{Ci, Matrix, Source},
     results::{self, Counts, Results, Status, Target as Tested},
     time,
+    verify::matrix,
 };
 
-use crate::{outcome::Outcome, predicate, run::Listener, target::Target};
+use crate::{catalogue::Catalogue, outcome::Outcome, predicate, run::Listener, suite, target::Target};
 
 /// What is written with a run beside what comes of it.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +105,13 @@ impl Keep {
             writer.file(bundle::MATRIX, document)?;
         }
         writer.file(bundle::RESULTS, json::render(results).as_bytes())?;
+        writer.subdirectory(bundle::REPORTS)?;
+        let catalogue = Catalogue::load().map_err(|error| KeepError::Program(error.to_string()))?;
+        let mutants = supplied.matrix.as_ref().and_then(|(document, _)| matrix::Document::parse(document).ok());
+        let mutants = mutants.map(|document| document.mutants).unwrap_or_default();
+        for (name, document) in suite::kept(results, &catalogue, &mutants) {
+            writer.file(&format!("{}/{name}", bundle::REPORTS), &document)?;
+        }
         let manifest = writer.close()?;
         let finished_at = time::rfc3339(SystemTime::now());
         let monotonic_ms = began.elapsed().as_millis() as u64;

@@ -23,6 +23,7 @@ pub mod scenario;
 pub mod selftest;
 pub mod sensitivity;
 pub mod site;
+pub mod suite;
 mod sys;
 pub mod target;
 pub mod verifier;

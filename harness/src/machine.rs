@@ -49,6 +49,27 @@ const OPTIONS: [&str; 13] = [
     "VSOCKETS",
 ];
 
+/// Those that every report shows.
+const SHORT: [&str; 3] =
+    ["kernel/apparmor_restrict_unprivileged_userns", "kernel/unprivileged_userns_clone", "user/max_user_namespaces"];
+
+/// What a reader of a report wants to know, by name.
+pub fn in_short() -> BTreeMap<String, Fact> {
+    let settings = SHORT.map(|path| (setting(path), read(&format!("/proc/sys/{path}"))));
+    [
+        ("architecture".to_owned(), Fact::Known(std::env::consts::ARCH.into())),
+        ("kernel".to_owned(), read("/proc/sys/kernel/osrelease")),
+        ("load".to_owned(), read("/proc/loadavg")),
+    ]
+    .into_iter()
+    .chain(settings)
+    .collect()
+}
+
+fn setting(path: &str) -> String {
+    format!("sysctl.{}", path.replace('/', "."))
+}
+
 /// All of them by name.
 pub fn facts() -> BTreeMap<String, Fact> {
     let mut facts: BTreeMap<String, Fact> = [
@@ -65,7 +86,7 @@ pub fn facts() -> BTreeMap<String, Fact> {
     .map(|(name, fact)| (name.to_owned(), fact))
     .collect();
     for path in SETTINGS {
-        facts.insert(format!("sysctl.{}", path.replace('/', ".")), read(&format!("/proc/sys/{path}")));
+        facts.insert(setting(path), read(&format!("/proc/sys/{path}")));
     }
     facts.extend(processor());
     facts.extend(own());
@@ -196,6 +217,14 @@ mod tests {
                 Fact::Known(value) => assert!(!value.is_empty() && value.len() <= 2_000, "{name}: {value:?}"),
                 Fact::Unavailable(why) => assert!(!why.is_empty(), "{name}"),
             }
+        }
+    }
+
+    #[test]
+    fn what_reports_show_is_a_part_of_all() {
+        let (all, short) = (facts(), in_short());
+        for (name, fact) in short.iter().filter(|(name, _)| *name != "load") {
+            assert_eq!(all.get(name), Some(fact), "{name}");
         }
     }
 

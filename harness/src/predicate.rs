@@ -13,7 +13,7 @@ use watertight_reports::{
         self, Artifact, Check, Evidence as Bound, Kind, Predicate, Profile, Reproduce, Spec, Summary, Workload,
         check_set,
     },
-    results::{CheckResult, Fact},
+    results::{CheckResult, Fact, Results},
 };
 
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     checks,
     doctor::programs,
     keep::Supplied,
+    machine,
     outcome::Outcome,
     target::Target,
 };
@@ -81,7 +82,7 @@ pub fn of(
             official: plan.official,
             ci: supplied.ci.clone(),
         },
-        environment: results.environment.clone(),
+        environment: environment(results),
         checks: results.checks.iter().map(|result| statement_of(result, evidence)).collect(),
         untestable: results.untestable.clone(),
         mutation_matrix: supplied.matrix.as_ref().map(|(_, matrix)| matrix.clone()),
@@ -92,6 +93,13 @@ pub fn of(
         previous: supplied.previous.clone(),
         reproduce: reproduce(plan),
     })
+}
+
+/// All that can be known of the machine, with what the results say of it.
+fn environment(results: &Results) -> BTreeMap<String, Fact> {
+    let mut facts = machine::facts();
+    facts.extend(results.environment.clone());
+    facts
 }
 
 /// The text that was built in.

@@ -6,6 +6,7 @@ use serde_json::Value;
 use watertight_probe::nonce::RunNonce;
 use watertight_reports::{
     evidence::Evidence,
+    mutants::Mutant,
     predicate::{Check, Profile, Spec},
     results::{CheckResult, Level, Results},
     verify::Judge,
@@ -15,12 +16,13 @@ use crate::{
     catalogue::Catalogue,
     checks, predicate, rejudge,
     selftest::{MUTANTS, expected},
+    suite,
 };
 
 /// What verifies.
 #[derive(Clone, Debug)]
 pub struct Verifier {
-    spec: String,
+    catalogue: Catalogue,
 }
 
 impl Verifier {
@@ -28,17 +30,17 @@ impl Verifier {
     pub fn new() -> Result<Self, String> {
         let catalogue = Catalogue::load().map_err(|error| error.to_string())?;
         catalogue.agree(&checks::all()).map_err(|problems| problems.join("\n"))?;
-        Ok(Self { spec: catalogue.version })
+        Ok(Self { catalogue })
     }
 }
 
 impl Judge for Verifier {
     fn spec(&self) -> Spec {
-        predicate::spec(&self.spec)
+        predicate::spec(&self.catalogue.version)
     }
 
     fn profile(&self, id: &str) -> Option<Profile> {
-        (id == predicate::CORE).then(|| predicate::profile(&self.spec))
+        (id == predicate::CORE).then(|| predicate::profile(&self.catalogue.version))
     }
 
     fn requirements(&self) -> Vec<(String, Level)> {
@@ -83,8 +85,8 @@ impl Judge for Verifier {
         predicate::not_claimed()
     }
 
-    fn reports(&self, _: &Results) -> Vec<(String, Vec<u8>)> {
-        vec![]
+    fn reports(&self, results: &Results, mutants: &[Mutant]) -> Vec<(String, Vec<u8>)> {
+        suite::kept(results, &self.catalogue, mutants)
     }
 }
 

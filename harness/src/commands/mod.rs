@@ -20,7 +20,6 @@ mod render;
 mod sandbox;
 mod selftest;
 mod sign;
-mod suite;
 mod sys;
 mod target;
 mod verify;

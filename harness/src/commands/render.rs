@@ -15,9 +15,11 @@ use super::{
     file::Output,
     line::{Badge, Document, Render},
     load, output,
+};
+use crate::{
+    catalogue::Catalogue,
     suite::{shown, suite},
 };
-use crate::catalogue::Catalogue;
 
 pub fn run(line: &Render) -> ExitCode {
     let matrix = line.selftest.as_deref().map_or_else(|| Ok(kept_matrix(&line.document.results)), matrix);

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     evidence::Evidence,
+    mutants::Mutant,
     predicate::{Check, Profile, Spec},
     results::{CheckResult, Level, Results},
 };
@@ -36,6 +37,6 @@ pub trait Judge {
     fn mutants(&self, by_root: bool) -> BTreeMap<String, Vec<String>>;
     /// What no verdict says anything of.
     fn not_claimed(&self) -> Vec<String>;
-    /// The reports of a bundle by their names under `reports/`.
-    fn reports(&self, results: &Results) -> Vec<(String, Vec<u8>)>;
+    /// The reports of a bundle by their names under `reports/`, with the mutants of its kill matrix.
+    fn reports(&self, results: &Results, mutants: &[Mutant]) -> Vec<(String, Vec<u8>)>;
 }

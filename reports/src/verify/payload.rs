@@ -6,6 +6,7 @@ use super::{
     code::Code,
     gate::{Rejection, Strictness, refuse, require},
     judge::Judge,
+    matrix::Document,
 };
 use crate::{
     bundle::{
@@ -14,7 +15,7 @@ use crate::{
         read::{Bundle, Files, ReadError},
     },
     predicate::{Check, Predicate, Summary},
-    results::{CheckResult, Counts, Level, Status, Verdict},
+    results::{CheckResult, Counts, Fact, Level, Status, Verdict},
     sanitise,
 };
 
@@ -139,7 +140,7 @@ pub fn binding(
         (results.target.route == predicate.target.route, "route"),
         (results.target.launched_as == predicate.target.launched_as, "identity"),
         (results.target.argv == predicate.target.argv, "launch"),
-        (results.environment == predicate.environment, "environment"),
+        (agree(&results.environment, &predicate.environment), "environment"),
         (results.spec == predicate.spec.version, "version of the text"),
         (plan.complete == plan.filter.is_none(), "completeness"),
         (run.nonce == predicate.run.nonce && run.salt == predicate.run.salt, "nonce"),
@@ -165,6 +166,11 @@ pub fn binding(
     require(strictness, predicate.not_claimed == judge.not_claimed(), Code::Schema, || {
         "what is not claimed is not what the text says".into()
     })
+}
+
+/// What the results say of the machine, the statement says as well.
+fn agree(results: &BTreeMap<String, Fact>, statement: &BTreeMap<String, Fact>) -> bool {
+    results.iter().all(|(name, fact)| statement.get(name) == Some(fact))
 }
 
 /// Every verdict follows from the recorded evidence: it is judged again.
@@ -210,7 +216,9 @@ pub fn judgement(
     require(strictness, predicate.checks.len() == stated.len(), Code::CheckMissing, || {
         "the statement has another number of results than the payload".into()
     })?;
-    for (name, bytes) in judge.reports(results) {
+    let matrix = read.matrix.as_deref().and_then(|bytes| Document::parse(bytes).ok());
+    let mutants = matrix.map(|document| document.mutants).unwrap_or_default();
+    for (name, bytes) in judge.reports(results, &mutants) {
         let there = read.reports.get(&format!("{REPORTS}/{name}"));
         require(strictness, there.is_none_or(|there| *there == bytes), Code::ReportMismatch, || {
             format!("{REPORTS}/{name} is not the report that results.json gives")

@@ -12,10 +12,7 @@ use watertight_reports::{
 };
 
 use super::Refusal;
-use crate::{
-    commands::{file::Output, suite::shown},
-    target::Target,
-};
+use crate::{commands::file::Output, suite::shown, target::Target};
 
 /// Stands for the target's name in the name of a file.
 const TARGET: &str = "{target}";

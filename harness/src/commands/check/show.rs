@@ -14,8 +14,9 @@ use super::{
 use crate::{
     catalogue::Catalogue,
     check::Check,
-    commands::{HARNESS_ERROR, INCOMPLETE, file::Output, line, suite::suite},
+    commands::{HARNESS_ERROR, INCOMPLETE, file::Output, line},
     outcome,
+    suite::suite,
     target::Target,
 };
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use watertight_reports::{
-    mutants::Fate,
-    render::{Context, Requirement, Run, Signature, Suite},
+    mutants::{Fate, Mutant},
+    render::{Context, Format, Requirement, Run, Signature, Suite},
     results::Results,
     text::Style,
 };
@@ -44,6 +44,31 @@ pub fn shown<T>(
     let contexts: Vec<_> = manifests.iter().map(|manifest| context(manifest.as_deref())).collect();
     let runs: Vec<_> = results.iter().zip(&contexts).map(|(results, context)| Run { results, context }).collect();
     make(&runs)
+}
+
+/// The documents that lie in a bundle beside its results, by name: whoever has these can make them again, byte for byte.
+pub const KEPT: [(&str, Format); 9] = [
+    ("badge.json", Format::BadgeJson),
+    ("badge.svg", Format::BadgeSvg),
+    ("ctrf.json", Format::Ctrf),
+    ("full.sarif", Format::SarifFull),
+    ("github.sarif", Format::Sarif),
+    ("junit.xml", Format::Junit),
+    ("report.html", Format::Html),
+    ("report.md", Format::Markdown),
+    ("report.txt", Format::Text),
+];
+
+/// Makes them.
+pub fn kept(results: &Results, catalogue: &Catalogue, mutants: &[Mutant]) -> Vec<(String, Vec<u8>)> {
+    let matrix = mutants.iter().map(|mutant| (mutant.slug.clone(), mutant.status)).collect();
+    shown(&[results], &suite(catalogue), &matrix, None, Style::default(), |runs| {
+        let document = |(name, format): &(&str, Format)| {
+            let documents = runs.iter().map(|run| format.render(*run));
+            ((*name).to_owned(), documents.collect::<String>().into_bytes())
+        };
+        KEPT.iter().map(document).collect()
+    })
 }
 
 /// Where the manifest of a third party's sandbox stands in this repository. The reference's failures are about its own
