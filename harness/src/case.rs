@@ -133,6 +133,12 @@ impl<'a> Case<'a> {
         let record = self.attempt_in(kind, name)?;
         match &record.observation.as_ref()?.outcome {
             Outcome::Found { facts } if reach::belongs(&record.attempt, facts) => Some(facts),
+            // What only looks around waits for nobody: that it did not come to its end says nothing of what is there.
+            Outcome::TimedOut { .. } if !matches!(record.attempt, Attempt::Mcp { .. }) => {
+                let why = record.observation.as_ref().map(|one| crate::describe::outcome(&one.outcome));
+                self.ruling.control_faults.push(format!("{name}: {}", why.unwrap_or_default()));
+                None
+            }
             other => {
                 self.unfounded(kind, name, other);
                 None

@@ -162,10 +162,23 @@ fn a_session_is_read_as_it_was_had_and_is_empty_where_there_was_none() {
     let record = had.launches[0].attempts.get_mut("x::y/one").expect("recorded");
     record.attempt = Attempt::Mcp { instance: "/run/instance.sock".into() };
     assert_eq!(Case::new("x::y", &had).mcp("one"), (vec!["query".into()], vec![call]));
-    let none = evidence(Some(Outcome::TimedOut { step: "read".into() }), vec![]);
-    let mut case = Case::new("x::y", &none);
+    had.launches[0].attempts.get_mut("x::y/one").expect("recorded").observation =
+        evidence(Some(Outcome::TimedOut { step: "read".into() }), vec![]).launches[0].attempts["x::y/one"]
+            .observation
+            .clone();
+    let mut case = Case::new("x::y", &had);
     assert_eq!(case.mcp("one"), (vec![], vec![]));
     assert_eq!(case.ruling.faults.len(), 1);
+}
+
+#[test]
+fn a_look_around_that_did_not_come_to_its_end_says_nothing() {
+    let mut timed_out = evidence(Some(Outcome::TimedOut { step: "netlink".into() }), vec![]);
+    timed_out.launches[0].attempts.get_mut("x::y/one").expect("recorded").attempt = Attempt::Network;
+    let mut case = Case::new("x::y", &timed_out);
+    assert!(case.facts_in(LaunchKind::Target, "one").is_none());
+    assert_eq!(case.ruling.control_faults, ["one: timed out at netlink"]);
+    assert!(case.ruling.faults.is_empty());
 }
 
 #[test]
