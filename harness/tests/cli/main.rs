@@ -2,6 +2,7 @@
 
 mod check;
 mod doctor;
+mod evidence;
 mod help;
 mod interrupt;
 mod keygen;
