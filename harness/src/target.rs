@@ -29,7 +29,7 @@ pub struct Target {
     pub version: Vec<String>,
     /// The launch: see [`Words`] for the placeholders.
     pub launch: LaunchArgv,
-    /// Programs that must be there, with the package that has each.
+    /// Programs that must be there, with the package that has each: Debian's, or one of `pip:`, `npm:`, `cargo:`.
     #[serde(default)]
     pub programs: BTreeMap<String, String>,
     /// Kernel features without which it must not run anything.
@@ -141,9 +141,12 @@ pub enum TargetError {
 }
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 8] = [
+const MANIFESTS: [(&str, &str); 11] = [
     ("reference", include_str!("../targets/reference.toml")),
     ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
+    ("unshare", include_str!("../targets/unshare.toml")),
+    ("nsjail", include_str!("../targets/nsjail.toml")),
+    ("proot", include_str!("../targets/proot.toml")),
     ("open", include_str!("../targets/open.toml")),
     ("dead", include_str!("../targets/dead.toml")),
     ("echo", include_str!("../targets/echo.toml")),

@@ -19,6 +19,16 @@ pub fn missing(target: &Target) -> Vec<(&str, &str)> {
     programs.filter(|(program, _)| find(program).is_none()).collect()
 }
 
+/// How this package is installed: Debian's, or that of another registry.
+pub fn install(package: &str) -> String {
+    match package.split_once(':') {
+        Some(("pip", name)) => format!("pip install {name}"),
+        Some(("npm", name)) => format!("npm install --global {name}"),
+        Some(("cargo", name)) => format!("cargo install --locked {name}"),
+        _ => format!("apt-get install {package}"),
+    }
+}
+
 /// Where launches find this program.
 pub fn find(program: &str) -> Option<PathBuf> {
     let executable = |path: &Path| {
@@ -40,7 +50,7 @@ fn finding(target: &Target, program: &Path) -> Finding {
     } else {
         let (programs, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
         let detail = format!("not in {}: {}", PATH.join(":"), programs.join(", "));
-        (State::Missing, detail, Some(format!("apt-get install {}", packages.join(" "))))
+        (State::Missing, detail, Some(packages.into_iter().map(install).collect::<Vec<_>>().join("; ")))
     };
     let (id, title) = (target.name.clone(), target.name.clone());
     Finding { id, title, group: Group::Targets, state, detail, remedy }

@@ -202,7 +202,7 @@ impl<'a> Session<'a> {
         }
         self.layout.second_bearer = beside.first().and_then(Running::bearer);
         if self.target.one_at_a_time {
-            self.stop(std::mem::take(&mut beside));
+            self.stop(std::mem::take(&mut beside))?;
         }
         let parts: &[_] = if self.target.as_control {
             &[("target", Some(Made::ByUser)), ("target-as-root", Some(Made::ByRoot))]
@@ -217,8 +217,7 @@ impl<'a> Session<'a> {
         for assembled in self.assemble_beside(LaunchKind::NoInstance, "no-instance", End::Exit(0))? {
             self.through(LaunchKind::NoInstance, assembled, false, false)?;
         }
-        self.stop(beside);
-        Ok(())
+        self.stop(beside)
     }
 
     fn keep(&mut self, launch: Launch) {
@@ -226,11 +225,21 @@ impl<'a> Session<'a> {
         self.launches.push(launch);
     }
 
-    fn stop(&mut self, launches: Vec<Running>) {
+    fn stop(&mut self, launches: Vec<Running>) -> Result<(), RunError> {
         for mut running in launches {
             running.stop();
             self.keep(running.end());
         }
+        self.make_room()
+    }
+
+    /// Ends what a launch left behind where it would be in the next one's way. What is left is looked at in launches of
+    /// their own.
+    fn make_room(&self) -> Result<(), RunError> {
+        if self.target.one_at_a_time {
+            self.site.world.sweep().map_err(RunError::Look)?;
+        }
+        Ok(())
     }
 
     pub(super) fn scenarios(&mut self, wanted: &BTreeSet<Scenario>) -> Result<(), RunError> {
@@ -269,7 +278,7 @@ impl<'a> Session<'a> {
         let mut launch = running.end();
         launch.outside.insert("workspace".into(), WORKSPACE.into());
         self.keep(launch);
-        Ok(())
+        self.make_room()
     }
 
     pub(super) fn start(

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use crate::{
-    doctor::programs::{PATH, missing},
+    doctor::programs::{PATH, install, missing},
     target::Target,
 };
 
@@ -12,10 +12,11 @@ pub fn all_there(targets: &[Target]) -> Result<(), Refusal> {
     for target in targets {
         for (program, package) in missing(target) {
             words.push(format!(
-                "target {} needs the program `{program}`, which is not in {}: install {package} \
-                 (Debian, Ubuntu: apt-get install {package})",
+                "target {} needs the program `{program}`, which is not in {}: install {} ({})",
                 target.name,
-                PATH.join(":")
+                PATH.join(":"),
+                package.split_once(':').map_or(package, |(_, name)| name),
+                install(package)
             ));
         }
     }
@@ -33,9 +34,15 @@ mod tests {
     #[test]
     fn a_missing_program_stops_the_run_and_names_its_package() {
         let mut target = Target::load("bubblewrap").expect("a manifest");
-        target.programs = [("no-such-program".into(), "some-package".into())].into();
-        let refusal = all_there(&[target]).expect_err("refused");
-        assert_eq!(refusal.code, 3);
-        assert!(refusal.words.contains("install some-package") && refusal.words.ends_with("nothing was run"));
+        for (package, install) in [
+            ("some-package", "install some-package (apt-get install some-package)"),
+            ("pip:other", "install other (pip install other)"),
+        ] {
+            target.programs = [("no-such-program".into(), package.into())].into();
+            let refusal = all_there(std::slice::from_ref(&target)).expect_err("refused");
+            assert_eq!(refusal.code, 3);
+            assert!(refusal.words.contains(install), "{}", refusal.words);
+            assert!(refusal.words.ends_with("nothing was run"));
+        }
     }
 }
