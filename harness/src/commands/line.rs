@@ -386,8 +386,7 @@ pub struct Selftest {
     /// Only the mutants with this name; `*` stands for any characters.
     #[arg(long, value_name = "GLOB")]
     pub mutant: Option<String>,
-    /// Run every check on every mutant. The one that tries every port is left out where it need not catch the mutant and
-    /// the kernel's list of listeners has nothing but the two routes.
+    /// Run every check on every mutant; ROUTE-5, which tries all ports, where anything listens beside the routes.
     #[arg(long)]
     pub full: bool,
     /// So many mutants at once, each in a world of its own. Most of the time they wait.

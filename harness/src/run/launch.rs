@@ -21,6 +21,7 @@ use super::{
     assemble::Assembled,
     attribute::BEGAN_AT,
     channel::{Channel, ERRORS, complain, shown},
+    listening::{self, LISTENING},
     sockets, witness,
 };
 use crate::site::{Plants, Site};
@@ -196,6 +197,14 @@ impl Running {
             Err(error) => {
                 self.record.outside.insert("sockets".into(), format!("cannot be looked at: {error}"));
             }
+        }
+    }
+
+    /// Records where TCP is listened in the probe's network. The kernel looks through all connections of the machine for it.
+    pub fn look_at_listeners(&mut self) {
+        // Where it cannot be told, nothing is recorded.
+        if let Some(Ok(listening)) = self.record.processes.first().map(|one| listening::of(one.pid)) {
+            self.record.outside.insert(LISTENING.into(), listening);
         }
     }
 

@@ -6,6 +6,8 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
+/// The addresses in a launch's record: a key of [`watertight_reports::evidence::Launch::outside`].
+pub const LISTENING: &str = "listening";
 /// The state of a listening socket (`TCP_LISTEN`).
 const LISTEN: &str = "0A";
 

@@ -14,5 +14,5 @@ mod witness;
 
 pub use attribute::again as attribute_again;
 pub use launch::APPLIED;
+pub use listening::LISTENING;
 pub use session::{Listener, MUTANTS, Nobody, Options, Ran, RunError, Session};
-pub use witness::LISTENING;

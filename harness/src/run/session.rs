@@ -268,6 +268,9 @@ impl<'a> Session<'a> {
         let mut running = self.start_with(kind, assembled, with_instance, manner)?;
         if running.greet(&self.site) {
             running.look_at_sockets(&self.site);
+            if kind == LaunchKind::Target {
+                running.look_at_listeners();
+            }
             running.go();
             running.attend();
             // In the clock of the ledgers: what a relay had ended by now, it ended while the workload ran.

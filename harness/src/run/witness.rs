@@ -9,14 +9,10 @@ use std::{
 use watertight_fixtures::world::{Ids, Namespaces, ProcessRecord, ThreadRecord};
 use watertight_reports::evidence::{Process, Thread};
 
-use super::listening;
 use crate::site::Site;
 
 /// Variables of the workload that rules look at.
 const VARIABLES: [&str; 2] = ["HOME", "TMPDIR"];
-
-/// Where TCP is listened in the probe's network: a key of [`watertight_reports::evidence::Launch::outside`].
-pub const LISTENING: &str = "listening";
 
 /// How long all processes of the probe may take to be seen, and how soon to look again.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -36,12 +32,8 @@ pub fn processes(site: &Site, comm: &str, expected: usize) -> io::Result<Seen> {
     let world = namespaces(&site.world.namespaces()?);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let mut seen = look(comm, &world, site.bearer_variable.as_deref())?;
+        let seen = look(comm, &world, site.bearer_variable.as_deref())?;
         if seen.processes.len() >= expected || Instant::now() >= deadline {
-            // Without it a launch is judged as well.
-            if let Some(Ok(listening)) = seen.processes.first().map(|one| listening::of(one.pid)) {
-                seen.outside.insert(LISTENING.into(), listening);
-            }
             return Ok(seen);
         }
         std::thread::sleep(AGAIN);
