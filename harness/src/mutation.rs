@@ -68,15 +68,16 @@ impl Ground {
         Self { secrets: secrets.clone(), controls, layout: layout.clone() }
     }
 
-    /// What is seen on a broken target of this name.
+    /// What is seen on a broken target of this name, on which `fail` are to fail.
     pub fn evidence(
         &self,
         slug: &str,
         target: &Target,
         checks: &[&'static Check],
+        fail: &[&'static Check],
         options: &Options,
     ) -> Result<Evidence, RunError> {
-        Session::target_alone(target, checks, options, self.secrets.apart(slug), &self.controls)
+        Session::target_alone(target, checks, fail, options, self.secrets.apart(slug), &self.controls)
     }
 
     /// Notes which checks fail on what was seen. `applied` says that the target came to what is wrong with it.

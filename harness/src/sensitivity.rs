@@ -45,7 +45,7 @@ fn try_one(
 ) -> Result<(), String> {
     let checks = compared(&row.expected, passing)?;
     let target = run.target.mutated(&row.slug, mutant).map_err(|error| error.to_string())?;
-    let evidence = ground.evidence(&row.slug, &target, &checks, options).map_err(|error| error.to_string())?;
+    let evidence = ground.evidence(&row.slug, &target, &checks, &checks, options).map_err(|error| error.to_string())?;
     ground.judge(&checks, &evidence, true, row);
     Ok(())
 }

@@ -33,10 +33,12 @@ impl<'a> Session<'a> {
 
     /// The target's launches alone, one after the other in one world, and of them only those that `checks` ask for.
     ///
+    /// Where something may be left of those that `fail` ask for, each waits for that in a world of its own.
     /// `controls` are joined in: what their attempts share with these says nothing of either.
     pub fn target_alone(
         target: &'a Target,
         checks: &'a [&'static Check],
+        fail: &[&'static Check],
         options: &'a Options,
         secrets: Secrets,
         controls: &Evidence,
@@ -46,11 +48,14 @@ impl<'a> Session<'a> {
         session.site.start = START;
         session.allocator.leave_out(BEFORE);
         session.launches = controls.launches.iter().map(elsewhere).collect();
-        let scenarios: BTreeSet<Scenario> = checks.iter().flat_map(|check| check.scenarios).copied().collect();
-        let (settling, brief): (BTreeSet<_>, BTreeSet<_>) = scenarios.into_iter().partition(|one| one.settles());
+        let scenarios_of = |checks: &[&Check]| -> BTreeSet<Scenario> {
+            checks.iter().flat_map(|check| check.scenarios).copied().collect()
+        };
+        let waits = scenarios_of(fail);
+        let (apart, together): (BTreeSet<_>, BTreeSet<_>) =
+            scenarios_of(checks).into_iter().partition(|one| one.settles() && waits.contains(one));
         let mut evidence = thread::scope(|scope| {
-            // Each waits in a world of its own for what it may leave.
-            let apart: Vec<_> = settling
+            let apart: Vec<_> = apart
                 .into_iter()
                 .map(|scenario| {
                     let secrets = secrets.apart(&scenario.id());
@@ -59,7 +64,7 @@ impl<'a> Session<'a> {
                 })
                 .collect();
             session.main()?;
-            session.scenarios(&brief)?;
+            session.scenarios(&together)?;
             let mut evidence = session.finish()?;
             evidence.launches.drain(..controls.launches.len());
             for scenario in apart {

@@ -131,7 +131,7 @@ impl Selftest<'_> {
         let reference = Target::load("reference")?;
         let options = self.options(false);
         let of = mutation::Ground::new(&reference, self.checks, &options)?;
-        let intact = ablate.then(|| of.evidence("intact", &reference, self.checks, &options)).transpose()?;
+        let intact = ablate.then(|| of.evidence("intact", &reference, self.checks, &[], &options)).transpose()?;
         Ok(Ground { of, reference, intact })
     }
 
@@ -140,7 +140,7 @@ impl Selftest<'_> {
         let chosen = self.chosen(|check| matches!(check.rule, Rule::Denied) && name == "open");
         let evidence = Target::load(name)
             .map_err(SelftestError::from)
-            .and_then(|target| Ok(ground.of.evidence(name, &target, &chosen, &self.options(false))?));
+            .and_then(|target| Ok(ground.of.evidence(name, &target, &chosen, &chosen, &self.options(false))?));
         match evidence {
             Ok(evidence) => {
                 let items = |check| outcome::items(check, &ground.of.layout);
@@ -175,15 +175,16 @@ impl Selftest<'_> {
         let began = Instant::now();
         let expected = expected::kills(mutant, self.checks, self.by_root);
         let all = self.chosen(|check| expected.contains(check.id));
+        let fail: Vec<_> = all.iter().copied().filter(|check| expected.contains(check.id)).collect();
         let mut chosen = all.clone();
         chosen.retain(|check| check.id != EVERY_PORT || expected.contains(check.id));
         let expected = expected.iter().map(|id| (*id).to_owned()).collect();
         let mut row = Row::new(mutant.slug, mutant.sentence, expected);
         let mut needed = Needed::default();
-        let mut evidence = self.evidence(mutant, &chosen, ground);
+        let mut evidence = self.evidence(mutant, &chosen, &fail, ground);
         if chosen.len() < all.len() && evidence.as_ref().is_ok_and(listens_elsewhere) {
             chosen = all;
-            evidence = self.evidence(mutant, &chosen, ground);
+            evidence = self.evidence(mutant, &chosen, &fail, ground);
         }
         match evidence {
             Ok(mut evidence) => {
@@ -231,10 +232,11 @@ impl Selftest<'_> {
         &self,
         mutant: &'static Mutant,
         checks: &[&'static Check],
+        fail: &[&'static Check],
         ground: &Ground,
     ) -> Result<Evidence, SelftestError> {
         let target = broken(&ground.reference, mutant);
-        Ok(ground.of.evidence(mutant.slug, &target, checks, &self.options(mutant.as_root))?)
+        Ok(ground.of.evidence(mutant.slug, &target, checks, fail, &self.options(mutant.as_root))?)
     }
 }
 
