@@ -13,6 +13,7 @@ use serde::Serialize;
 use watertight_reports::{
     bundle::{
         ATTESTATIONS, PREDICATE,
+        instructions::{VERIFY, verify_md},
         read::{Bundle, ReadError},
     },
     predicate::Predicate,
@@ -75,6 +76,7 @@ fn signed(path: &Path, key: &SigningKey, log: Option<&Path>) -> Result<String, (
     let files = [
         (SIGSTORE, format!("{}\n", sigstore.to_json())),
         (SSHSIG, ssh),
+        (VERIFY, verify_md(&envelopes[0])),
         // The last, since it is the one that makes the bundle a signed one.
         (ATTESTATIONS, lines.iter().map(|line| format!("{line}\n")).collect()),
     ];

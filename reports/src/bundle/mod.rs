@@ -4,6 +4,7 @@
 //! predicate.json            what a signature will cover; names SHA256SUMS by digest
 //! SHA256SUMS                every file under payload/, and nothing else may be there
 //! attestations.intoto.jsonl once signed: the statements in their envelopes
+//! VERIFY.md                 once signed: how to verify it without this program; nobody signs this file
 //! payload/
 //!   plan.json               written before anything runs
 //!   target.toml             the manifest as it was used
@@ -16,6 +17,7 @@
 //! ```
 
 pub mod documents;
+pub mod instructions;
 mod manifest;
 pub mod payload;
 pub mod read;

@@ -7,6 +7,7 @@ pub mod attestations;
 mod circumstances;
 pub mod code;
 mod gate;
+mod instructions;
 mod judge;
 mod logged;
 pub mod matrix;
@@ -70,6 +71,8 @@ pub fn verify(
     };
     let (sigstore, ssh) = (beside(SIGSTORE)?, beside(SSHSIG)?);
     attestations::other_forms(&attestations, sigstore.as_deref(), ssh.as_deref(), policy, strictness)?;
+    let first = attestations.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    instructions::instructions(bundle, first, strictness)?;
     circumstances::keys(&attested, policy, strictness)?;
     circumstances::subject(&attested, request, strictness)?;
     circumstances::harness(predicate, policy, strictness)?;
