@@ -45,6 +45,10 @@ type Made = Arc<Result<Run, String>>;
 /// Doubles that answer in some way, and that nothing may take for a sandbox.
 pub const PRETENDERS: [&str; 4] = ["echo", "deny-all", "liar", "polite-liar"];
 
+/// Other people's sandboxes, and what only looks like one.
+pub const OTHERS: [&str; 5] =
+    ["bubblewrap:host-root", "bubblewrap:hardened", "bubblewrap:shared-network", "unshare", "proot"];
+
 /// The run of this target as this user: made when it is first asked for.
 pub fn of(target: &'static str, who: Who) -> Made {
     static RUNS: Mutex<BTreeMap<(&str, Who), Made>> = Mutex::new(BTreeMap::new());

@@ -17,7 +17,7 @@ use watertight_reports::{
 use crate::{
     committed,
     place::Who,
-    runs::{self, PRETENDERS, Run},
+    runs::{self, OTHERS, PRETENDERS, Run},
     trial,
 };
 
@@ -31,14 +31,22 @@ pub fn trials(who: Who) -> Vec<Trial> {
         committed::untestable(who, &run.results.untestable)
     });
     of("bubblewrap", "is_nonconformant", |_, run| has(run, Status::Nonconformant, 1));
-    of("bubblewrap", "each_of_its_mutants_is_caught_by_exactly_its_checks", every_mutant_is_caught);
+    of("bubblewrap", "each_of_its_mutants_is_caught_by_exactly_its_checks", |who, run| {
+        every_mutant_is_caught(who, run, 10)
+    });
     of("open", "is_nonconformant", |_, run| has(run, Status::Nonconformant, 1));
     of("open", "is_heard_by_every_canary", |_, run| every_canary_hears(run));
     of("dead", "is_never_conformant", |_, run| never_conformant(run));
     for target in PRETENDERS {
         of(target, "is_never_conformant", |_, run| never_conformant(run));
     }
-    for target in ["reference", "bubblewrap", "open", "dead"].into_iter().chain(PRETENDERS) {
+    for target in OTHERS {
+        of(target, "fails_exactly_what_is_committed", fails_what_is_committed);
+    }
+    of("unshare", "each_of_its_mutants_is_caught_by_exactly_its_checks", |who, run| {
+        every_mutant_is_caught(who, run, 4)
+    });
+    for target in ["reference", "bubblewrap", "open", "dead"].into_iter().chain(PRETENDERS).chain(OTHERS) {
         of(target, "leaves_nothing_on_the_machine", |_, run| leaves_nothing(run));
     }
     for check in checks::all() {
@@ -60,7 +68,7 @@ fn verdicts(who: Who, check: &'static Check) -> Vec<Trial> {
     };
     of("reference", |_, verdict| expect(verdict == Verdict::Pass, "Pass"));
     of("bubblewrap", |slug, verdict| {
-        let known = committed::known_failures("bubblewrap")?;
+        let known = committed::known_failures("bubblewrap", Who::Root)?;
         let expected = known.get(slug).map_or(&[Verdict::Pass][..], Vec::as_slice);
         expect(expected.contains(&verdict), &format!("{expected:?}"))
     });
@@ -122,13 +130,13 @@ fn every_canary_hears(run: &Run) -> Result<(), Failed> {
 }
 
 /// The checks bite through this adapter too: on what each edit opens, and on nothing else.
-fn every_mutant_is_caught(who: Who, run: &Run) -> Result<(), Failed> {
+fn every_mutant_is_caught(who: Who, run: &Run, least: usize) -> Result<(), Failed> {
     let declared = Target::load(&run.results.target.name)?.mutants;
     let ran = &run.results.sensitivity;
     let as_declared = |(slug, mutant): (&String, &Mutant), row: &Row| {
         *slug == row.slug && mutant.expected(who == Who::Root) == row.expected
     };
-    if declared.len() < 10
+    if declared.len() < least
         || ran.len() != declared.len()
         || !declared.iter().zip(ran).all(|(one, row)| as_declared(one, row))
     {
@@ -136,6 +144,21 @@ fn every_mutant_is_caught(who: Who, run: &Run) -> Result<(), Failed> {
     }
     let uncaught: Vec<_> = run.results.uncaught().collect();
     if uncaught.is_empty() { Ok(()) } else { Err(format!("{uncaught:#?}").into()) }
+}
+
+/// Every verdict is a pass, or what the list says.
+fn fails_what_is_committed(who: Who, run: &Run) -> Result<(), Failed> {
+    let known = committed::known_failures(&run.results.target.name, who)?;
+    let wrong = run.results.checks.iter().filter(|check| {
+        let expected = known.get(&check.slug).map_or(&[Verdict::Pass][..], Vec::as_slice);
+        !expected.contains(&check.verdict)
+    });
+    let wrong: Vec<_> =
+        wrong.map(|check| format!("{} {:?}: {}", check.slug, check.verdict, check.reason.join("; "))).collect();
+    if wrong.is_empty() && run.results.checks.len() == checks::all().len() && run.exit.code() == Some(1) {
+        return Ok(());
+    }
+    Err(format!("{}, {} checks\n{}", run.exit, run.results.checks.len(), wrong.join("\n")).into())
 }
 
 fn leaves_nothing(run: &Run) -> Result<(), Failed> {
