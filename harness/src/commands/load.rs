@@ -1,28 +1,64 @@
 //! Results that a command is given: the one place that knows where they can come from.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, Read},
     path::Path,
 };
 
-use watertight_reports::{bundle::shown::Shown, json, results::Results};
+use watertight_reports::{
+    bundle::shown::Shown,
+    json,
+    mutants::{Fate, Mutant},
+    render::Signature,
+    results::Results,
+    verify::matrix::Document,
+};
 
 /// Bytes of a results document at most: thousands of requirements.
 const LIMIT: u64 = 64 << 20;
 
+/// Results, and what stands beside them in a bundle.
+pub struct Loaded {
+    pub results: Vec<Results>,
+    /// What became of the broken references in the bundle's kill matrix, by slug.
+    pub matrix: BTreeMap<String, Fate>,
+    pub signature: Option<Signature>,
+}
+
 /// The results in this file or bundle, sanitised and consistent; `-` is standard input.
-pub fn results(path: &Path) -> Result<Vec<Results>, String> {
+pub fn results(path: &Path) -> Result<Loaded, String> {
     let shown = path.display();
     if path.is_dir() {
-        return Shown::open(path).map(|bundle| vec![bundle.results]).map_err(|error| format!("{shown}: {error}"));
+        let Shown { results, predicate: _, mutants, signed } =
+            Shown::open(path).map_err(|error| format!("{shown}: {error}"))?;
+        return Ok(Loaded {
+            results: vec![results],
+            matrix: fates(mutants.unwrap_or_default()),
+            signature: signed.map(|(statement, keys)| Signature { statement: statement.to_string(), keys }),
+        });
     }
     let text = text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-    json::read_all(&text).map_err(|error| format!("{shown}: {error}"))
+    let results = json::read_all(&text).map_err(|error| format!("{shown}: {error}"))?;
+    Ok(Loaded { results, matrix: BTreeMap::new(), signature: None })
+}
+
+/// What became of each mutant in the selftest that printed this file.
+pub fn matrix(path: &Path) -> Result<BTreeMap<String, Fate>, String> {
+    let shown = path.display();
+    let text = text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let document = Document::parse(text.as_bytes())
+        .map_err(|error| format!("{shown}: {error}; it must be what `watertight selftest --json` printed"))?;
+    Ok(fates(document.mutants))
+}
+
+fn fates(mutants: Vec<Mutant>) -> BTreeMap<String, Fate> {
+    mutants.into_iter().map(|mutant| (mutant.slug, mutant.status)).collect()
 }
 
 /// The text of this file; `-` is standard input.
-pub fn text(path: &Path) -> io::Result<String> {
+fn text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let read = if path == Path::new("-") {
         io::stdin().lock().take(LIMIT + 1).read_to_string(&mut text)?
@@ -39,18 +75,22 @@ pub fn text(path: &Path) -> io::Result<String> {
 mod tests {
     use super::*;
 
+    fn refused(path: &Path) -> String {
+        results(path).err().expect("refused")
+    }
+
     #[test]
     fn what_is_no_results_document_is_refused_with_its_name() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("results.json");
-        let missing = results(&path).expect_err("refused");
+        let missing = refused(&path);
         assert!(missing.starts_with(&format!("cannot read {}: ", path.display())), "{missing}");
         std::fs::write(&path, "{}").expect("written");
-        let wrong = results(&path).expect_err("refused");
+        let wrong = refused(&path);
         assert!(wrong.contains("read the results document: "), "{wrong}");
         let file = File::create(&path).expect("a file");
         file.set_len(LIMIT + 1).expect("long");
-        let long = results(&path).expect_err("refused");
+        let long = refused(&path);
         assert!(long.ends_with("it has more than 64 MiB"), "{long}");
     }
 }

@@ -1,20 +1,15 @@
 //! `watertight render` and `watertight badge`: the results of an earlier run in another format.
 
-use std::{collections::BTreeMap, path::Path, process::ExitCode};
+use std::{collections::BTreeMap, process::ExitCode};
 
-use serde::Deserialize;
-use watertight_reports::{
-    bundle::shown::Shown,
-    mutants::{Fate, Mutant},
-    render::Format,
-    results::Results,
-};
+use watertight_reports::{mutants::Fate, render::Format, results::Results};
 
 use super::{
     HARNESS_ERROR, USAGE,
     file::Output,
     line::{Badge, Document, Render},
-    load, output,
+    load::{self, Loaded},
+    output,
 };
 use crate::{
     catalogue::Catalogue,
@@ -22,19 +17,18 @@ use crate::{
 };
 
 pub fn run(line: &Render) -> ExitCode {
-    let matrix = line.selftest.as_deref().map_or_else(|| Ok(kept_matrix(&line.document.results)), matrix);
-    match matrix {
-        Ok(matrix) => show(&line.document, line.format, &matrix),
+    match line.selftest.as_deref().map(load::matrix).transpose() {
+        Ok(matrix) => show(&line.document, line.format, matrix.as_ref()),
         Err(words) => super::refuse(&words, USAGE),
     }
 }
 
 pub fn badge(line: &Badge) -> ExitCode {
     let format = if line.json { Format::BadgeJson } else { Format::BadgeSvg };
-    show(&line.document, format, &BTreeMap::new())
+    show(&line.document, format, None)
 }
 
-fn show(line: &Document, format: Format, matrix: &BTreeMap<String, Fate>) -> ExitCode {
+fn show(line: &Document, format: Format, matrix: Option<&BTreeMap<String, Fate>>) -> ExitCode {
     let catalogue = match Catalogue::load() {
         Ok(catalogue) => catalogue,
         Err(error) => return super::refuse(&error, HARNESS_ERROR),
@@ -56,10 +50,11 @@ fn show(line: &Document, format: Format, matrix: &BTreeMap<String, Fate>) -> Exi
 fn rendered(
     line: &Document,
     format: Format,
-    matrix: &BTreeMap<String, Fate>,
+    matrix: Option<&BTreeMap<String, Fate>>,
     catalogue: &Catalogue,
 ) -> Result<String, String> {
-    let mut results = load::results(&line.results)?;
+    let Loaded { mut results, matrix: own, signature } = load::results(&line.results)?;
+    let matrix = matrix.unwrap_or(&own);
     if let Some(name) = &line.target {
         results.retain(|one| one.target.name == *name);
         if results.is_empty() {
@@ -67,10 +62,11 @@ fn rendered(
         }
     }
     let all: Vec<&Results> = results.iter().collect();
-    let document = shown(&all, &suite(catalogue), matrix, None, output::style(false), |runs| match runs {
-        [only] => Some(format.render(*only)),
-        several => format.render_several(several),
-    });
+    let document =
+        shown(&all, &suite(catalogue), matrix, signature.as_ref(), output::style(false), |runs| match runs {
+            [only] => Some(format.render(*only)),
+            several => format.render_several(several),
+        });
     document.ok_or_else(|| one_only(format, &results))
 }
 
@@ -83,24 +79,4 @@ fn one_only(format: Format, results: &[Results]) -> String {
         results.len(),
         names.join(", ")
     )
-}
-
-/// What became of each mutant in the kill matrix of a bundle, where it has one.
-fn kept_matrix(path: &Path) -> BTreeMap<String, Fate> {
-    let mutants = Shown::open(path).ok().and_then(|bundle| bundle.mutants).unwrap_or_default();
-    mutants.into_iter().map(|mutant| (mutant.slug, mutant.status)).collect()
-}
-
-/// What became of each mutant in a selftest.
-fn matrix(path: &Path) -> Result<BTreeMap<String, Fate>, String> {
-    /// The part of that document that is needed here.
-    #[derive(Deserialize)]
-    struct Matrix {
-        mutants: Vec<Mutant>,
-    }
-    let shown = path.display();
-    let text = load::text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-    let matrix: Matrix = serde_json::from_str(&text)
-        .map_err(|error| format!("{shown}: {error}; it must be what `watertight selftest --json` printed"))?;
-    Ok(matrix.mutants.into_iter().map(|mutant| (mutant.slug, mutant.status)).collect())
 }

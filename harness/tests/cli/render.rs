@@ -87,13 +87,35 @@ fn results_that_contradict_themselves_are_not_shown() {
 }
 
 #[test]
+fn a_bundle_is_shown_as_its_results_are() {
+    let directory = directory();
+    let path = |name: &str| directory.path().join(name).to_str().expect("text").to_owned();
+    let results = format!("json={}", path("results.json"));
+    let (bundle, key) = (path("bundle"), path("key"));
+    let arguments = ["check", "dead", "--filter", "EGRESS-14", "--quiet", "--report", &results, "--out", &bundle];
+    let checked = run(&arguments);
+    assert_eq!((checked.code, checked.stderr.as_str()), (Some(4), ""));
+    let page = |of: &str| run(&["render", of, "--format", "html"]).stdout;
+    assert_eq!(page(&bundle), page(&path("results.json")));
+    assert_eq!(run(&["keygen", "--out", &key]).code, Some(0));
+    let signed = run(&["sign", &bundle, "--key-file", &key]);
+    assert_eq!(signed.code, Some(0), "{}", signed.stderr);
+    let page = page(&bundle);
+    assert!(page.contains("as its bundle says; watertight verify tells whether it holds"), "{page}");
+    assert!(page.contains("<dt>Statement</dt><dd>sha256:"), "{page}");
+}
+
+#[test]
 fn a_selftest_tells_what_became_of_the_mutants() {
     let directory = directory();
     let path = |name: &str| directory.path().join(name).to_str().expect("text").to_owned();
     let results = format!("json={}", path("results.json"));
     run(&["check", "dead", "--filter", "EGRESS-14", "--quiet", "--report", &results]);
     let mutant = watertight_reports::mutants::Mutant::new("allow-all-families", "x", vec!["EGRESS-14".into()]);
-    let selftest = serde_json::json!({ "schema": "any", "mutants": [mutant] }).to_string();
+    let selftest = serde_json::json!({
+        "spec": "1.0", "harness": { "sha256": "" }, "kernel": "", "identity": "", "mutants": [mutant], "doubles": []
+    })
+    .to_string();
     fs::write(path("selftest.json"), selftest).expect("written");
     let shown = run(&["render", &path("results.json"), "--format", "html", "--selftest", &path("selftest.json")]);
     assert!(shown.stdout.contains("<code>allow-all-families</code> <span class=\"pill bad\">failed</span>"));

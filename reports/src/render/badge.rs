@@ -21,10 +21,10 @@ fn message(run: Run<'_>) -> String {
 /// An SVG image. Its texts are fitted to their boxes, whichever font is there.
 pub(super) fn svg(run: Run<'_>) -> String {
     let message = message(run);
-    let signed = run.context.signature.map_or("not signed".into(), |signature| {
-        format!("signed: statement sha256:{}, key {}", signature.statement, signature.keyid)
+    let signed = run.context.signature.map_or(String::new(), |signature| {
+        format!(", said to be signed: statement sha256:{}, key {}", signature.statement, signature.keys.join(", "))
     });
-    let title = format!("{LABEL}: {}: {message} ({signed})", run.results.target.name);
+    let title = format!("{LABEL}: {}: {message}{signed}", run.results.target.name);
     let (left, right) = (width(LABEL), width(&message));
     let whole = (left + right).to_string();
     let height = HEIGHT.to_string();

@@ -30,13 +30,13 @@ pub struct Requirement {
     pub line: usize,
 }
 
-/// Who vouches for the results.
+/// Who vouches for the results, as their bundle says: no document verifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// SHA-256 of the signed statement, in hexadecimal.
+    /// SHA-256 of the statement that is said to be signed, in hexadecimal.
     pub statement: String,
-    /// SHA-256 of the key that signed it, in hexadecimal.
-    pub keyid: String,
+    /// Ids of the keys that are said to have signed it.
+    pub keys: Vec<String>,
 }
 
 /// What is known about one run beside its results.
@@ -46,7 +46,7 @@ pub struct Context<'a> {
     /// The target's manifest as a path from its repository's root: where documents that need a place in a file point
     /// to. Without one they point to the requirement in `CONFORMANCE.md`.
     pub manifest: Option<&'a str>,
-    /// Nothing where nobody signed.
+    /// Nothing where none is known: a document inside a bundle is there before it is signed.
     pub signature: Option<&'a Signature>,
     /// What became of the broken references in a selftest, by slug; empty where none is known.
     pub matrix: &'a BTreeMap<String, Fate>,

@@ -71,9 +71,14 @@ fn head(run: Run<'_>) -> String {
         "signed",
         match run.context.signature {
             Some(signature) => {
-                format!("statement `sha256:{}` by the key `{}`", signature.statement, signature.keyid)
+                let keys: Vec<_> = signature.keys.iter().map(|key| code(key)).collect();
+                format!(
+                    "statement {} by {}, as the bundle says; `watertight verify` tells whether it holds",
+                    code(&format!("sha256:{}", signature.statement)),
+                    keys.join(", ")
+                )
             }
-            None => "no: nobody vouches for this document".into(),
+            None => "this document is not; a bundle that `watertight verify` accepts vouches for its run".into(),
         },
     );
     for (name, known) in &results.environment {

@@ -41,10 +41,13 @@ fn launch(page: &mut Markup, argv: &[String]) {
 fn who(run: Run<'_>) -> Vec<Row> {
     let signed = match run.context.signature {
         Some(signature) => {
-            let (statement, key) = (&signature.statement, &signature.keyid);
-            vec![row("Signed by key", key), row("Signed statement", format!("sha256:{statement}"))]
+            vec![
+                row("Signed", "as its bundle says; watertight verify tells whether it holds"),
+                row("By key", signature.keys.join(", ")),
+                row("Statement", format!("sha256:{}", signature.statement)),
+            ]
         }
-        None => vec![row("Signed", "no: nobody vouches for this page")],
+        None => vec![row("Signed", "this page is not; a bundle that watertight verify accepts vouches for its run")],
     };
     signed.into_iter().chain([row("Harness ran as", fact(run, "identity"))]).collect()
 }
