@@ -11,8 +11,11 @@ fn shown() -> Shown {
     Shown { results: testing::vsock_failed(), predicate: None, mutants: None, signed: None }
 }
 
+/// Changes, by what they are of.
+type Named = Vec<(Kind, String)>;
+
 /// What is worse, and what is merely different, after this was done to a run in which one requirement failed.
-fn after(change: impl FnOnce(&mut Shown)) -> (Vec<(Kind, String)>, Vec<(Kind, String)>) {
+fn after(change: impl FnOnce(&mut Shown)) -> (Named, Named) {
     let (before, mut after) = (shown(), shown());
     change(&mut after);
     let checks = &after.results.checks;
