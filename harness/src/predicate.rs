@@ -1,6 +1,6 @@
 //! The predicate of a run: what its statement says.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 use watertight_reports::{
@@ -152,32 +152,37 @@ pub fn not_claimed() -> Vec<String> {
     Catalogue::load().map(|catalogue| catalogue.not_claimed).unwrap_or_default()
 }
 
-fn kind(target: &Target) -> Kind {
+/// What a target is.
+pub fn kind(target: &Target) -> Kind {
     match target {
         Target { double: true, .. } => Kind::Double,
-        Target { name, .. } if name == "reference" => Kind::Reference,
+        target if target.is_ours("reference") => Kind::Reference,
         _ => Kind::ThirdParty,
     }
 }
 
 /// The programs that the sandbox is made of, with their digests.
 pub fn artifacts(target: &Target) -> Result<Vec<Artifact>, String> {
-    let mut files: Vec<(String, PathBuf)> = vec![];
-    for program in target.programs.keys() {
-        let path = programs::find(program).ok_or_else(|| format!("the program `{program}` is gone"))?;
-        files.push((program.clone(), path));
-    }
-    if target.launch.argv.iter().any(|word| word == "{watertight}") {
-        files.push(("watertight".into(), "/proc/self/exe".into()));
-    }
-    let artifact = |(name, path): (String, PathBuf)| {
+    let artifact = |name: String| {
+        let path = if target.programs.contains_key(&name) {
+            programs::find(&name).ok_or_else(|| format!("the program `{name}` is gone"))?
+        } else {
+            "/proc/self/exe".into()
+        };
         let sha256 = build_info::digest(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         Ok(Artifact { name, sha256 })
     };
-    files.into_iter().map(artifact).collect()
+    artifact_names(target).into_iter().map(artifact).collect()
 }
 
-fn reproduce(plan: &Plan) -> Reproduce {
+/// Their names.
+pub fn artifact_names(target: &Target) -> Vec<String> {
+    let own = target.launch.argv.iter().any(|word| word == "{watertight}").then(|| "watertight".to_owned());
+    target.programs.keys().cloned().chain(own).collect()
+}
+
+/// How a run is repeated.
+pub fn reproduce(plan: &Plan) -> Reproduce {
     let mut command = format!("watertight check {}", plan.target);
     if plan.as_root {
         command.push_str(" --as-root");

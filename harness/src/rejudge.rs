@@ -1,6 +1,8 @@
 //! Judges stored evidence again with this program's judge. Pure: what was recorded in, verdicts out.
 
-use watertight_probe::nonce::RunNonce;
+use std::collections::{BTreeSet, HashMap};
+
+use watertight_probe::nonce::{Nonce, RunNonce};
 use watertight_reports::{evidence::Evidence, results::CheckResult};
 
 use crate::{check::Check, checks, outcome, planner::Layout, run};
@@ -10,6 +12,8 @@ use crate::{check::Check, checks, outcome, planner::Layout, run};
 pub enum RejudgeError {
     #[error("there is no requirement {0}")]
     Unknown(String),
+    #[error("planner and evidence call different routes absent")]
+    Absent,
     #[error("what the planner knew of the world cannot be read: {0}")]
     Layout(#[from] serde_json::Error),
 }
@@ -21,6 +25,10 @@ pub fn judge(
     evidence: &Evidence,
 ) -> Result<(Vec<CheckResult>, Vec<String>), RejudgeError> {
     let layout: Layout = serde::Deserialize::deserialize(layout)?;
+    let absent = layout.absent.iter().map(|route| route.name()).collect::<BTreeSet<_>>();
+    if absent != evidence.absent.keys().map(String::as_str).collect() {
+        return Err(RejudgeError::Absent);
+    }
     let all = checks::all();
     let named = |id: &String| {
         all.iter().find(|check| check.id == *id).copied().ok_or_else(|| RejudgeError::Unknown(id.clone()))
@@ -38,6 +46,14 @@ pub fn foreign_nonce(evidence: &Evidence, run: &RunNonce) -> Option<String> {
         };
         launch.attempts.iter().find(foreign).map(|(id, _)| format!("{}: {id}", launch.id))
     })
+}
+
+/// Something that is recorded as nobody's and carries the nonce of an attempt.
+pub fn disowned(evidence: &Evidence) -> Option<String> {
+    let attempts = evidence.launches.iter().flat_map(|launch| &launch.attempts);
+    let nonces: HashMap<Nonce, &String> = attempts.map(|(id, record)| (record.nonce, id)).collect();
+    let carried = evidence.unattributed.first.iter().flat_map(|sighting| &sighting.nonces);
+    carried.filter_map(|nonce| nonces.get(nonce)).next().map(|id| format!("unattributed: {id}"))
 }
 
 /// An attempt, `launch: attempt`, that what was seen outside is not given to by nonce, connection or destination.

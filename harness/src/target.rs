@@ -122,6 +122,8 @@ pub enum TargetError {
     Unknown(String),
     #[error("cannot read the manifest {path}: {source}")]
     File { path: String, source: io::Error },
+    #[error("the manifest {path}: a target that comes with the program is called {name}: give yours another name")]
+    Taken { path: String, name: String },
     #[error("the manifest {path} has more than {MAX_MANIFEST} bytes")]
     Long { path: String },
     #[error("manifest {name}: variant {variant}: {problem}")]
@@ -156,6 +158,11 @@ const MANIFESTS: [(&str, &str); 11] = [
 ];
 
 impl Target {
+    /// Whether it is the manifest of this name that comes with the program, word for word.
+    pub fn is_ours(&self, name: &str) -> bool {
+        MANIFESTS.iter().any(|(known, text)| *known == name && *text == self.manifest)
+    }
+
     /// The names of all manifests that come with the program.
     pub fn names() -> impl Iterator<Item = &'static str> {
         MANIFESTS.iter().map(|(name, _)| *name)
@@ -169,7 +176,12 @@ impl Target {
             None => (name, None),
         };
         let target = if is_file(manifest) {
-            Self::parse(manifest, &read(manifest)?)?
+            let target = Self::parse(manifest, &read(manifest)?)?;
+            // Two sandboxes of one name could be taken for each other in evidence.
+            if MANIFESTS.iter().any(|(name, text)| *name == target.name && *text != target.manifest) {
+                return Err(TargetError::Taken { path: manifest.to_owned(), name: target.name });
+            }
+            target
         } else {
             let known = MANIFESTS.iter().find(|(known, _)| *known == manifest);
             let (_, text) = known.ok_or_else(|| TargetError::Unknown(manifest.to_owned()))?;
@@ -400,6 +412,8 @@ mod tests {
         let target = Target::load(&path).expect("a manifest");
         assert_eq!((target.name.as_str(), target.manifest.as_str()), ("mine", text));
         assert_eq!(Target::load(&format!("{path}:v")).expect("a variant").name, "mine:v");
+        std::fs::write(&path, text.replace("'mine'", "'bubblewrap'")).expect("written");
+        assert!(matches!(Target::load(&path), Err(TargetError::Taken { .. })));
         std::fs::write(&path, "#".repeat(MAX_MANIFEST as usize + 1)).expect("written");
         assert!(matches!(Target::load(&path), Err(TargetError::Long { .. })));
     }

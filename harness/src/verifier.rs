@@ -5,18 +5,20 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use watertight_probe::nonce::RunNonce;
 use watertight_reports::{
+    bundle::documents::Plan,
     evidence::Evidence,
     mutants::Mutant,
-    predicate::{Check, Profile, Spec},
+    predicate::{Check, Profile, Reproduce, Spec},
     results::{CheckResult, Level, Results},
-    verify::Judge,
+    verify::{Declared, Judge},
 };
 
 use crate::{
     catalogue::Catalogue,
     checks, predicate, rejudge,
-    selftest::{MUTANTS, expected},
+    selftest::{MUTANTS, doubles::DOUBLES, expected},
     suite,
+    target::Target,
 };
 
 /// What verifies.
@@ -59,7 +61,9 @@ impl Judge for Verifier {
     fn foreign(&self, nonce: &str, evidence: &Evidence) -> Option<String> {
         let Some(bytes) = bytes(nonce) else { return Some("the run".into()) };
         let run = RunNonce::from_bytes(bytes);
-        rejudge::foreign_nonce(evidence, &run).or_else(|| rejudge::misattributed(evidence, &run))
+        rejudge::foreign_nonce(evidence, &run)
+            .or_else(|| rejudge::disowned(evidence))
+            .or_else(|| rejudge::misattributed(evidence, &run))
     }
 
     fn nonce(&self, salt: &str, challenge: Option<&str>) -> Option<String> {
@@ -79,6 +83,30 @@ impl Judge for Verifier {
         let runs = MUTANTS.iter().filter(|mutant| mutant.runs(by_root));
         let kills = |mutant| expected::kills(mutant, &checks, by_root).into_iter().map(str::to_owned).collect();
         runs.map(|mutant| (mutant.slug.to_owned(), kills(mutant))).collect()
+    }
+
+    fn doubles(&self) -> Vec<String> {
+        DOUBLES.iter().map(|(name, ..)| (*name).to_owned()).collect()
+    }
+
+    fn declared(&self, manifest: &str, name: &str) -> Result<Declared, String> {
+        let target = Target::parse("of the payload", manifest).and_then(|target| match name.rsplit_once(':') {
+            Some((_, variant)) => target.varied(variant),
+            None => Ok(target),
+        });
+        let target = target.map_err(|error| error.to_string())?;
+        Ok(Declared {
+            kind: predicate::kind(&target),
+            route: target.route.name().into(),
+            env_names: target.environment.keys().cloned().collect(),
+            artifacts: predicate::artifact_names(&target),
+            absent: target.absent.iter().map(|(what, why)| (what.name().to_owned(), why.clone())).collect(),
+            name: target.name,
+        })
+    }
+
+    fn reproduce(&self, plan: &Plan) -> Reproduce {
+        predicate::reproduce(plan)
     }
 
     fn not_claimed(&self) -> Vec<String> {

@@ -14,6 +14,8 @@ use crate::{
     evidence::Evidence,
     results::{self, Results},
     sanitise,
+    signing::strict::{self, StrictError},
+    verify::code::Code,
 };
 
 /// What a payload records.
@@ -32,6 +34,8 @@ pub enum PayloadError {
     Missing(&'static str),
     #[error("payload/{path}: {source}")]
     Malformed { path: &'static str, source: serde_json::Error },
+    #[error("payload/{path}: {error}")]
+    Json { path: &'static str, error: StrictError },
     #[error("payload/{path}: its schema is {found:?}, and this program reads {known:?}")]
     Version { path: &'static str, found: String, known: &'static str },
     #[error("payload/{LAUNCHES}/{number}/{error}")]
@@ -42,6 +46,19 @@ pub enum PayloadError {
     Stray(String),
     #[error("payload/{PLAN} is of run {plan:?}, and payload/{RUN} of run {run:?}")]
     OtherRun { plan: String, run: String },
+}
+
+impl PayloadError {
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Missing(_) => Code::FileMissing,
+            Self::Malformed { .. } | Self::Version { .. } => Code::Schema,
+            Self::Json { error, .. } => error.code(),
+            Self::Record { error, .. } => error.code(),
+            Self::Launch { .. } | Self::Stray(_) => Code::LogBinding,
+            Self::OtherRun { .. } => Code::ObsMismatch,
+        }
+    }
 }
 
 /// Whether this file of a payload is part of what is read here.
@@ -97,6 +114,7 @@ impl Payload {
 
 fn document<T: DeserializeOwned>(files: &mut Files, path: &'static str) -> Result<T, PayloadError> {
     let bytes = files.remove(path).ok_or(PayloadError::Missing(path))?;
+    strict::check(&bytes, bytes.len()).map_err(|error| PayloadError::Json { path, error })?;
     serde_json::from_slice(&bytes).map_err(|source| PayloadError::Malformed { path, source })
 }
 

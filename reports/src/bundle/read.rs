@@ -74,6 +74,13 @@ impl Bundle {
         read(directory(self.root.as_fd(), c"payload", PAYLOAD)?, &named, &path, limit)
     }
 
+    /// Something beside the payload that has none of these names.
+    pub fn stranger(&self, known: &[&str]) -> Result<Option<String>, ReadError> {
+        let root = directory(self.root.as_fd(), c".", ".")?;
+        let names = names(root, ".")?;
+        Ok(names.iter().map(|name| name.to_string_lossy()).find(|name| !known.contains(&&**name)).map(Into::into))
+    }
+
     /// Reads every file of the payload once and compares it with the manifest. Those that `wanted` names are given back.
     pub fn payload(&self, manifest: &Manifest, wanted: impl Fn(&str) -> bool) -> Result<Files, ReadError> {
         let mut walk = Walk { manifest, wanted: &wanted, files: Files::new(), seen: 0, parsed: 0 };
@@ -107,21 +114,8 @@ impl Walk<'_> {
         if depth > MAX_DEPTH {
             return Err(ReadError::TooMany);
         }
-        let at = |errno: nix::Error| io_error(&format!("{PAYLOAD}/{prefix}"), errno);
         let copy = directory.try_clone().map_err(|source| ReadError::Io { path: prefix.to_owned(), source })?;
-        let mut names = vec![];
-        for entry in Dir::from_fd(directory).map_err(at)?.iter() {
-            let name = entry.map_err(at)?.file_name().to_owned();
-            if name.as_c_str() != c"." && name.as_c_str() != c".." {
-                names.push(name);
-            }
-            if names.len() > MAX_ENTRIES {
-                return Err(ReadError::TooMany);
-            }
-        }
-        // The first fault that is told does not depend on the file system.
-        names.sort_unstable();
-        for name in names {
+        for name in names(directory, &format!("{PAYLOAD}/{prefix}"))? {
             let shown = name.to_string_lossy();
             let path = if prefix.is_empty() { shown.into_owned() } else { format!("{prefix}/{shown}") };
             self.entry(copy.as_fd(), &name, path, depth)?;
@@ -171,6 +165,23 @@ fn directory(at: impl AsFd, name: &CStr, path: &str) -> Result<OwnedFd, ReadErro
         nix::Error::ELOOP | nix::Error::ENOTDIR => ReadError::Type { path: path.to_owned(), what: "no directory" },
         errno => io_error(path, errno),
     })
+}
+
+/// What lies in a directory, sorted: the first fault that is told does not depend on the file system.
+fn names(directory: OwnedFd, path: &str) -> Result<Vec<CString>, ReadError> {
+    let at = |errno: nix::Error| io_error(path, errno);
+    let mut names = vec![];
+    for entry in Dir::from_fd(directory).map_err(at)?.iter() {
+        let name = entry.map_err(at)?.file_name().to_owned();
+        if name.as_c_str() != c"." && name.as_c_str() != c".." {
+            names.push(name);
+        }
+        if names.len() > MAX_ENTRIES {
+            return Err(ReadError::TooMany);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// The bytes of a regular file with one name.

@@ -10,7 +10,11 @@ use watertight_probe::{
     sighting::Sighting,
 };
 
-use crate::evidence::{AttemptRecord, Exit, Launch, LaunchKind, Process, Socket};
+use crate::{
+    evidence::{AttemptRecord, Exit, Launch, LaunchKind, Process, Socket},
+    signing::strict::{self, StrictError},
+    verify::code::Code,
+};
 
 /// Files of one launch, in `payload/launches/N/`.
 pub const LAUNCH: &str = "launch.json";
@@ -83,8 +87,39 @@ pub enum RecordError {
     Malformed { file: &'static str, line: usize, source: serde_json::Error },
     #[error("{file}, line {line}: it speaks of launch {found:?}, and the launch is {launch:?}")]
     OtherLaunch { file: &'static str, line: usize, found: String, launch: String },
+    #[error("{file}, line {line}: {error}")]
+    Json { file: &'static str, line: usize, error: StrictError },
     #[error("{file}, line {line}: attempt {attempt:?} {problem}")]
-    Attempt { file: &'static str, line: usize, attempt: String, problem: &'static str },
+    Attempt { file: &'static str, line: usize, attempt: String, problem: Problem },
+}
+
+/// Why a line about an attempt does not belong where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    #[error("has the report of another")]
+    OtherReport,
+    #[error("is there twice")]
+    Twice,
+    #[error("was not made in this launch")]
+    NotMade,
+    #[error("has another nonce")]
+    OtherNonce,
+    #[error("was seen by a fixture whose file is another")]
+    OtherFile,
+}
+
+impl RecordError {
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Malformed { .. } => Code::Schema,
+            Self::Json { error, .. } => error.code(),
+            Self::OtherLaunch { .. } => Code::LogNonce,
+            Self::Attempt { problem, .. } => match problem {
+                Problem::OtherReport | Problem::OtherNonce => Code::LogNonce,
+                Problem::Twice | Problem::NotMade | Problem::OtherFile => Code::LogBinding,
+            },
+        }
+    }
 }
 
 /// What is known of a launch when it has ended: all but what was seen outside, which is read at the end of the run.
@@ -148,11 +183,7 @@ fn lines(records: impl IntoIterator<Item = impl Serialize>) -> Vec<u8> {
 /// The launch that these files describe. `file` gives the bytes of each of [`FILES`].
 pub fn launch<'a>(file: impl Fn(&'static str) -> &'a [u8]) -> Result<Launch, RecordError> {
     let Head { launch: id, kind, argv, hello, done, errors, sockets, left, outside, exit, stderr, micros } =
-        serde_json::from_slice(file(LAUNCH)).map_err(|source| RecordError::Malformed {
-            file: LAUNCH,
-            line: 1,
-            source,
-        })?;
+        record(LAUNCH, 1, file(LAUNCH))?;
     let mut launch = Launch {
         argv,
         hello,
@@ -170,12 +201,12 @@ pub fn launch<'a>(file: impl Fn(&'static str) -> &'a [u8]) -> Result<Launch, Rec
         belongs(PROBE, line, &tried.launch, &id)?;
         let Tried { launch: _, attempt, nonce, planned, evil, began, observation } = tried;
         if observation.as_ref().is_some_and(|one| one.attempt != attempt) {
-            return Err(RecordError::Attempt { file: PROBE, line, attempt, problem: "has the report of another" });
+            return Err(RecordError::Attempt { file: PROBE, line, attempt, problem: Problem::OtherReport });
         }
         let record = AttemptRecord { nonce, attempt: planned, evil, began, observation, sightings: vec![] };
         match launch.attempts.insert(attempt.clone(), record) {
             None => Ok(()),
-            Some(_) => Err(RecordError::Attempt { file: PROBE, line, attempt, problem: "is there twice" }),
+            Some(_) => Err(RecordError::Attempt { file: PROBE, line, attempt, problem: Problem::Twice }),
         }
     })?;
     for name in [LEDGER, FRAMES] {
@@ -183,13 +214,13 @@ pub fn launch<'a>(file: impl Fn(&'static str) -> &'a [u8]) -> Result<Launch, Rec
             belongs(name, line, &seen.launch, &id)?;
             let wrong = |problem| RecordError::Attempt { file: name, line, attempt: seen.attempt.clone(), problem };
             let Some(record) = launch.attempts.get_mut(&seen.attempt) else {
-                return Err(wrong("was not made in this launch"));
+                return Err(wrong(Problem::NotMade));
             };
             if record.nonce != seen.nonce {
-                return Err(wrong("has another nonce"));
+                return Err(wrong(Problem::OtherNonce));
             }
             if (seen.sighting.fixture == CAPTURE) != (name == FRAMES) {
-                return Err(wrong("was seen by a fixture whose file is another"));
+                return Err(wrong(Problem::OtherFile));
             }
             record.sightings.push(seen.sighting);
             Ok(())
@@ -220,11 +251,14 @@ fn each<T: DeserializeOwned>(
         return Ok(());
     }
     for (index, line) in lines.split(|byte| *byte == b'\n').enumerate() {
-        let record =
-            serde_json::from_slice(line).map_err(|source| RecordError::Malformed { file, line: index + 1, source })?;
-        take(index + 1, record)?;
+        take(index + 1, record(file, index + 1, line)?)?;
     }
     Ok(())
+}
+
+fn record<T: DeserializeOwned>(file: &'static str, line: usize, bytes: &[u8]) -> Result<T, RecordError> {
+    strict::check(bytes, bytes.len()).map_err(|error| RecordError::Json { file, line, error })?;
+    serde_json::from_slice(bytes).map_err(|source| RecordError::Malformed { file, line, source })
 }
 
 #[cfg(test)]

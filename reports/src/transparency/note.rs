@@ -71,6 +71,11 @@ impl NoteKey {
         if hash == hex::encode(parsed.hash()) { Ok(parsed) } else { Err(NoteError::KeyHash) }
     }
 
+    /// Whether it is this key, under whatever name.
+    pub fn is(&self, key: &PublicKey) -> bool {
+        self.public == *key
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }

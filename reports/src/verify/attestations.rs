@@ -111,6 +111,7 @@ pub fn other_forms(
     attestations: &[u8],
     sigstore: Option<&[u8]>,
     ssh: Option<&[u8]>,
+    signers: &BTreeSet<KeyId>,
     policy: &Policy,
     strictness: &impl Strictness,
 ) -> Result<(), Rejection> {
@@ -129,7 +130,8 @@ pub fn other_forms(
         })?;
     }
     if let Some(bytes) = ssh {
-        let keys = policy.keys.iter().map(|key| &key.public);
+        // Whoever looks at this form alone must be shown no other signer.
+        let keys = policy.keys.iter().map(|key| &key.public).filter(|key| signers.contains(&key.id()));
         let verified = std::str::from_utf8(bytes)
             .map_err(|error| error.to_string())
             .and_then(|armored| sshsig::verify(armored, first, keys).map(|_| ()).map_err(|error| error.to_string()));

@@ -27,6 +27,8 @@ pub fn keys(attested: &Attested, policy: &Policy, strictness: &impl Strictness) 
     let trusted = |id: &KeyId| policy.key(*id);
     for key in attested.signers.iter().filter_map(trusted) {
         let id = key.public.id();
+        let logs = policy.logs.iter().any(|log| log.key.is(&key.public));
+        require(strictness, !logs, Code::KeyRole, || format!("the key {id} is that of a log"))?;
         let revoked = key.revoked_at.is_some_and(|at| key.compromised || finished >= at) || key.compromised;
         require(strictness, !revoked, Code::KeyRevoked, || {
             let why = if key.compromised { "is compromised, so that any date may be false" } else { "is revoked" };
@@ -51,9 +53,10 @@ pub fn keys(attested: &Attested, policy: &Policy, strictness: &impl Strictness) 
 /// It is about the artifact and the commit at hand, and about a sandbox.
 pub fn subject(attested: &Attested, request: &Request, strictness: &impl Strictness) -> Result<(), Rejection> {
     let target = &attested.predicate.target;
-    let named: Vec<&str> = target.artifacts.iter().map(|one| one.sha256.as_str()).collect();
+    let named = target.artifacts.iter().map(|one| (one.name.as_str(), one.sha256.clone()));
     let subject: Vec<String> = attested.subject.iter().map(|one| one.digest.sha256.to_string()).collect();
-    require(strictness, subject == named, Code::SubjectMismatch, || {
+    let stated = attested.subject.iter().map(|one| one.name.as_str()).zip(subject.iter().cloned());
+    require(strictness, stated.eq(named), Code::SubjectMismatch, || {
         "the statement is about other artifacts than those that the run names".into()
     })?;
     if let Some(artifact) = &request.artifact {
@@ -95,7 +98,7 @@ pub fn harness(predicate: &Predicate, policy: &Policy, strictness: &impl Strictn
             Some(Fact::Known(kernel)) => kernel.as_str(),
             Some(Fact::Unavailable(_)) | None => "",
         };
-        let known = policy.kernels.iter().any(|one| kernel.starts_with(one.as_str()));
+        let known = policy.kernels.iter().any(|one| of_release(kernel, one));
         require(strictness, known, Code::Environment, || {
             format!(
                 "the run was made on kernel {:?}, and the policy asks for {}",
@@ -105,6 +108,14 @@ pub fn harness(predicate: &Predicate, policy: &Policy, strictness: &impl Strictn
         })?;
     }
     Ok(())
+}
+
+/// Whether a kernel's release begins with this one: `6.1` is the beginning of `6.1.9`, and not of `6.12`.
+fn of_release(kernel: &str, release: &str) -> bool {
+    let digit = |text: &str, at: fn(&str) -> Option<char>| at(text).is_some_and(|letter| letter.is_ascii_digit());
+    kernel
+        .strip_prefix(release)
+        .is_some_and(|rest| !(digit(release, |text| text.chars().last()) && digit(rest, |text| text.chars().next())))
 }
 
 /// It answers the challenge, was not shown before, and is neither old nor of tomorrow.
@@ -138,10 +149,11 @@ pub fn freshness(
     require(strictness, finished <= request.now + SKEW, Code::TimeFuture, || {
         format!("it ended at {}, and now it is {}", text(finished), text(request.now))
     })?;
-    let age = request.now.duration_since(finished).unwrap_or_default();
+    // By its start, which its payload names too.
+    let age = request.now.duration_since(started).unwrap_or_default();
     let limit = Duration::from_secs(u64::from(policy.max_age_days) * 86_400);
     require(strictness, age <= limit, Code::Stale, || {
-        format!("it ended {} days ago, and {} are accepted", age.as_secs() / 86_400, policy.max_age_days)
+        format!("it started {} days ago, and {} are accepted", age.as_secs() / 86_400, policy.max_age_days)
     })?;
     let retries = run.ci.as_ref().map_or(0, |ci| ci.attempt.saturating_sub(1));
     require(strictness, retries <= policy.max_retries, Code::Retries, || {
@@ -163,4 +175,21 @@ fn text(time: SystemTime) -> String {
 
 fn shown(text: &str) -> String {
     sanitise::text(text, sanitise::NAME_LIMIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_of_the_kernel_begins_with_whole_numbers() {
+        for (kernel, release) in
+            [("6.1.9", "6.1"), ("6.1", "6.1"), ("6.1-rc2", "6.1"), ("6.12.3", "6."), ("6.12", "6.12")]
+        {
+            assert!(of_release(kernel, release), "{kernel} {release}");
+        }
+        for (kernel, release) in [("6.12.3", "6.1"), ("6.1.90", "6.1.9"), ("16.1", "6.1"), ("", "6.1"), ("6", "6.1")] {
+            assert!(!of_release(kernel, release), "{kernel} {release}");
+        }
+    }
 }

@@ -61,12 +61,12 @@ codes! {
     // Keys.
     KeyRevoked "E_KEY_REVOKED" "The signing key is revoked, or compromised and no trusted time precedes that."
     KeyExpired "E_KEY_EXPIRED" "The run lies outside the time for which the policy trusts the signing key."
-    KeyRole "E_KEY_ROLE" "The signing key is trusted for another purpose."
+    KeyRole "E_KEY_ROLE" "The signing key is the key of a log, and each key has one purpose."
     KeyScopeTarget "E_KEY_SCOPE_TARGET" "The signing key is not trusted for evidence about this target."
     KeyScopeProfile "E_KEY_SCOPE_PROFILE" "The signing key is not trusted for evidence about this profile."
 
     // What was tested, and with what.
-    SubjectMismatch "E_SUBJECT_MISMATCH" "The artifact at hand is not the one that the evidence is about."
+    SubjectMismatch "E_SUBJECT_MISMATCH" "The artifact at hand is not the one that the evidence is about, or the evidence does not agree with itself on that."
     CommitMismatch "E_COMMIT_MISMATCH" "The evidence is about another commit than the one asked for."
     Kind "E_KIND" "The evidence is about a mutant or a double of the suite, not about a sandbox."
     Dirty "E_DIRTY" "The target's or the harness's sources had changes that no commit holds."
@@ -79,7 +79,7 @@ codes! {
     Stale "E_STALE" "The run is older than the policy accepts."
     TimeFuture "E_TIME_FUTURE" "The run lies in the future."
     TimeOrder "E_TIME_ORDER" "The run ended before it started."
-    TimeCheck "E_TIME_CHECK" "A check lies outside the time of its run."
+    TimeCheck "E_TIME_CHECK" "Something of the run lies outside its time."
 
     // Files.
     ManifestSyntax "E_MANIFEST_SYNTAX" "SHA256SUMS has a line that is not a digest, two spaces and a plain path, or lines out of order."
@@ -89,8 +89,8 @@ codes! {
     Merkle "E_MERKLE" "The lines of SHA256SUMS do not have the Merkle root that was signed."
     FileType "E_FILE_TYPE" "Something in the payload is neither a directory nor a regular file with one name."
     FileTooBig "E_FILE_TOO_BIG" "A file is larger, or there are more files, than a verifier reads."
-    FileExtra "E_FILE_EXTRA" "A file of the payload is not listed in SHA256SUMS."
-    FileMissing "E_FILE_MISSING" "A file that SHA256SUMS lists is not there."
+    FileExtra "E_FILE_EXTRA" "A file of the payload is not listed in SHA256SUMS, or the bundle has one that no bundle has."
+    FileMissing "E_FILE_MISSING" "A file that SHA256SUMS lists, or that every bundle has, is not there."
     FileDigest "E_FILE_DIGEST" "A file is not the one whose digest SHA256SUMS lists."
 
     // Profile and checks.
@@ -100,8 +100,8 @@ codes! {
     CheckMissing "E_CHECK_MISSING" "A requirement of the profile has no result."
     CheckUnknown "E_CHECK_UNKNOWN" "A result is about a requirement that the profile does not have."
     CheckDup "E_CHECK_DUP" "A requirement has two results."
-    LogBinding "E_LOG_BINDING" "A result rests on a launch or an attempt that the payload does not record."
-    LogNonce "E_LOG_NONCE" "A recorded line carries the nonce of another run or attempt."
+    LogBinding "E_LOG_BINDING" "A result rests on a launch or an attempt that the payload does not record whole, once, and as its check plans it."
+    LogNonce "E_LOG_NONCE" "A recorded line carries the nonce of another run or attempt, or lies in the record of another launch."
     ObsEmpty "E_OBS_EMPTY" "A requirement passed without any observation."
     ObsMismatch "E_OBS_MISMATCH" "An observation differs from what the payload records."
     Posctl "E_POSCTL" "A requirement passed although its control did not succeed, or none was made."
@@ -118,7 +118,8 @@ codes! {
     Summary "E_SUMMARY" "The status or the counts do not follow from the results."
     TestresultMismatch "E_TESTRESULT_MISMATCH" "The test-result statement does not say what the results say."
     BundleMismatch "E_BUNDLE_MISMATCH" "The Sigstore bundle holds another envelope than the attestations do."
-    ReportMismatch "E_REPORT_MISMATCH" "A report of the bundle is not the one that its results give."
+    PredicateMismatch "E_PREDICATE_MISMATCH" "The unsigned predicate.json is not the predicate that was signed."
+    ReportMismatch "E_REPORT_MISMATCH" "A report of the bundle is not one that its results give."
 
     // The log of starts and finishes.
     LogEntry "E_LOG_ENTRY" "The log has an entry that cannot be, such as the second start of one run."

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{
+    bundle::documents::Plan,
     evidence::Evidence,
     mutants::Mutant,
-    predicate::{Check, Profile, Spec},
+    predicate::{Check, Kind, Profile, Reproduce, Spec},
     results::{CheckResult, Level, Results},
 };
 
@@ -35,8 +36,28 @@ pub trait Judge {
     /// Every mutant that a kill matrix must hold, with the requirements that must catch it. `by_root`: the matrix was made
     /// by the machine's root.
     fn mutants(&self, by_root: bool) -> BTreeMap<String, Vec<String>>;
+    /// Every double that a kill matrix must hold.
+    fn doubles(&self) -> Vec<String>;
+    /// What a target's manifest, as the payload has it, declares of the target with this name: of itself or of a variant.
+    fn declared(&self, manifest: &str, name: &str) -> Result<Declared, String>;
+    /// How a run with this plan is repeated.
+    fn reproduce(&self, plan: &Plan) -> Reproduce;
     /// What no verdict says anything of.
     fn not_claimed(&self) -> Vec<String>;
     /// The reports of a bundle by their names under `reports/`, with the mutants of its kill matrix.
     fn reports(&self, results: &Results, mutants: &[Mutant]) -> Vec<(String, Vec<u8>)>;
+}
+
+/// What a manifest declares, as far as a statement repeats it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    pub name: String,
+    pub kind: Kind,
+    pub route: String,
+    /// Names of the variables that it sets.
+    pub env_names: Vec<String>,
+    /// Names of the files that it is made of.
+    pub artifacts: Vec<String>,
+    /// What it does not have, and why.
+    pub absent: BTreeMap<String, String>,
 }

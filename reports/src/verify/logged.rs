@@ -11,10 +11,7 @@ use crate::{
     predicate::{logged_profile, subject_digest},
     sanitise,
     signing::digest::Digest,
-    transparency::{
-        audit::{AuditError, Audited, Claim},
-        note::NoteKey,
-    },
+    transparency::audit::{AuditError, Audited, Claim},
 };
 
 pub fn log(
@@ -30,12 +27,11 @@ pub fn log(
     };
     // The first line of a checkpoint names its log.
     let origin = at_hand.checkpoint.lines().next().unwrap_or_default();
-    let key = policy.logs.iter().find(|log| log.origin == origin);
-    let key = key.and_then(|log| NoteKey::parse(&log.vkey).ok()).ok_or_else(|| {
+    let log = policy.logs.iter().find(|log| log.origin == origin).ok_or_else(|| {
         let origin = sanitise::text(origin, sanitise::NAME_LIMIT);
-        Rejection::new(Code::LogSig, format!("the policy names no log {origin:?} with a key that can be read"))
+        Rejection::new(Code::LogSig, format!("the policy names no log {origin:?}"))
     })?;
-    let audited = Audited::new(&at_hand.entries, &at_hand.checkpoint, &key, at_hand.remembered.as_deref());
+    let audited = Audited::new(&at_hand.entries, &at_hand.checkpoint, &log.key, at_hand.remembered.as_deref());
     let audited = audited.map_err(|error| rejection(&error))?;
     let predicate = &attested.predicate;
     let subject = subject_digest(&predicate.target.artifacts);

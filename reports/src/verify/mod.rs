@@ -4,6 +4,7 @@
 //! signed is never parsed beyond its envelope, and no file is read twice.
 
 pub mod attestations;
+mod binding;
 mod circumstances;
 pub mod code;
 mod gate;
@@ -15,6 +16,7 @@ mod payload;
 pub mod policy;
 mod request;
 mod results;
+mod unsigned;
 
 use crate::{
     bundle::{
@@ -26,7 +28,7 @@ use crate::{
 };
 use code::Code;
 pub use gate::{Rejection, Strict, Strictness};
-pub use judge::Judge;
+pub use judge::{Declared, Judge};
 pub use payload::Read;
 use policy::Policy;
 pub use request::{LogAtHand, Request};
@@ -70,9 +72,11 @@ pub fn verify(
         Err(error) => Err(payload::unread(error)),
     };
     let (sigstore, ssh) = (beside(SIGSTORE)?, beside(SSHSIG)?);
-    attestations::other_forms(&attestations, sigstore.as_deref(), ssh.as_deref(), policy, strictness)?;
+    let ssh = ssh.as_deref();
+    attestations::other_forms(&attestations, sigstore.as_deref(), ssh, &attested.signers, policy, strictness)?;
     let first = attestations.split(|byte| *byte == b'\n').next().unwrap_or_default();
     instructions::instructions(bundle, first, strictness)?;
+    unsigned::beside(bundle, predicate, strictness)?;
     circumstances::keys(&attested, policy, strictness)?;
     circumstances::subject(&attested, request, strictness)?;
     circumstances::harness(predicate, policy, strictness)?;
@@ -98,7 +102,7 @@ pub fn consistent(
 ) -> Result<Read, Rejection> {
     payload::profile(predicate, min_profile, judge, strictness)?;
     let read = payload::closed_world(bundle, predicate, strictness)?;
-    payload::binding(predicate, &read, judge, strictness)?;
+    binding::binding(predicate, &read, judge, strictness)?;
     payload::judgement(predicate, &read, judge, strictness)?;
     payload::summary(predicate, &read, strictness)?;
     Ok(read)

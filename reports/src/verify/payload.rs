@@ -1,21 +1,20 @@
 //! The steps about the raw evidence: the closed world of its files, and whether the verdicts follow from it.
 
-use std::collections::BTreeMap;
-
 use super::{
     code::Code,
     gate::{Rejection, Strictness, refuse, require},
     judge::Judge,
     matrix::Document,
+    policy,
 };
 use crate::{
     bundle::{
-        MANIFEST, MATRIX, Manifest, ManifestError, REPORTS, TARGET,
+        LOG, MANIFEST, MATRIX, Manifest, ManifestError, REPORTS, TARGET,
         payload::{self, Payload},
         read::{Bundle, Files, ReadError},
     },
     predicate::{Check, Predicate, Summary},
-    results::{CheckResult, Counts, Fact, Level, Status, Verdict},
+    results::{CheckResult, Counts, Status, Verdict},
     sanitise,
 };
 
@@ -29,7 +28,9 @@ pub struct Read {
     pub manifest: Manifest,
     /// The kill matrix's document, where there is one.
     pub matrix: Option<Vec<u8>>,
-    reports: Files,
+    /// The target's manifest.
+    pub(super) target: Vec<u8>,
+    pub(super) reports: Files,
 }
 
 /// The files are exactly those that were signed.
@@ -54,15 +55,26 @@ pub fn closed_world(bundle: &Bundle, predicate: &Predicate, strictness: &impl St
     require(strictness, hex::encode(manifest.merkle_root()) == bound.merkle_root, Code::Merkle, || {
         format!("the lines of {MANIFEST} have another Merkle root than was signed")
     })?;
-    let wanted = |path: &str| payload::is_read(path) || path == MATRIX || is_report(path);
+    let unknown = manifest.entries.keys().find(|path| !is_known(path));
+    require(strictness, unknown.is_none(), Code::FileExtra, || {
+        format!("payload/{} is signed, and nothing says what it is", unknown.map_or("", String::as_str))
+    })?;
+    let wanted = |path: &str| payload::is_read(path) || path == MATRIX || path == TARGET || is_report(path);
     let mut files = bundle.payload(&manifest, wanted).map_err(unread)?;
-    let payload = Payload::take(&mut files).map_err(|error| Rejection::new(Code::Schema, error.to_string()))?;
+    let payload = Payload::take(&mut files)
+        .map_err(|error| Rejection::new(error.code(), sanitise::text(error.to_string(), sanitise::LIMIT)))?;
     let matrix = files.remove(MATRIX);
     let named = manifest.entries.get(TARGET).map(hex::encode);
     require(strictness, named.as_ref() == Some(&predicate.target.manifest_sha256), Code::ObsMismatch, || {
         format!("payload/{TARGET} is not the manifest that was signed")
     })?;
-    Ok(Read { payload, manifest, matrix, reports: files })
+    let target = files.remove(TARGET).unwrap_or_default();
+    Ok(Read { payload, manifest, matrix, target, reports: files })
+}
+
+/// Whether a payload has such a file.
+fn is_known(path: &str) -> bool {
+    payload::is_read(path) || [MATRIX, TARGET, LOG].contains(&path) || is_report(path)
 }
 
 fn is_report(path: &str) -> bool {
@@ -96,81 +108,9 @@ pub fn profile(
     })
 }
 
-/// Whether a version of two or three numbers comes before another. What is none comes before all.
+/// Whether a version comes before another. What is none comes before all.
 fn older(version: &str, than: &str) -> bool {
-    let numbers =
-        |text: &str| text.split('.').map(str::parse::<u32>).collect::<Result<Vec<_>, _>>().unwrap_or_default();
-    numbers(version) < numbers(than)
-}
-
-/// Every requirement has one result, whose lines are this run's own.
-pub fn binding(
-    predicate: &Predicate,
-    read: &Read,
-    judge: &impl Judge,
-    strictness: &impl Strictness,
-) -> Result<(), Rejection> {
-    let requirements: BTreeMap<String, Level> = judge.requirements().into_iter().collect();
-    let mut found = BTreeMap::new();
-    for check in &predicate.checks {
-        let id = sanitise::text(&check.id, sanitise::NAME_LIMIT);
-        require(strictness, requirements.contains_key(&check.id), Code::CheckUnknown, || {
-            format!("the profile has no requirement {id:?}")
-        })?;
-        require(strictness, found.insert(check.id.as_str(), check).is_none(), Code::CheckDup, || {
-            format!("{id} has two results")
-        })?;
-    }
-    let Payload { plan, run, evidence, results } = &read.payload;
-    // A run that was told to leave requirements out says so, and is incomplete.
-    if plan.filter.is_none() {
-        let missing: Vec<&str> = requirements.keys().map(String::as_str).filter(|id| !found.contains_key(id)).collect();
-        require(strictness, missing.is_empty(), Code::CheckMissing, || {
-            format!("no result for {}", missing.join(", "))
-        })?;
-    }
-    let of_run = [
-        (plan.run == predicate.run.id, "run"),
-        (plan.challenge == predicate.run.challenge, "challenge"),
-        (plan.started_at == predicate.run.started_at, "start"),
-        (plan.official == predicate.run.official, "kind of run"),
-        (plan.harness_sha256 == predicate.harness.sha256, "harness"),
-        (plan.target == predicate.target.name && results.target.name == plan.target, "target"),
-        (results.target.version == predicate.target.version, "version"),
-        (results.target.route == predicate.target.route, "route"),
-        (results.target.launched_as == predicate.target.launched_as, "identity"),
-        (results.target.argv == predicate.target.argv, "launch"),
-        (agree(&results.environment, &predicate.environment), "environment"),
-        (results.spec == predicate.spec.version, "version of the text"),
-        (plan.complete == plan.filter.is_none(), "completeness"),
-        (run.nonce == predicate.run.nonce && run.salt == predicate.run.salt, "nonce"),
-    ];
-    if let Some((_, what)) = of_run.iter().find(|(same, _)| !same) {
-        refuse(strictness, Code::ObsMismatch, format!("statement and payload name another {what}"))?;
-    }
-    if let Some(place) = judge.foreign(&predicate.run.nonce, evidence) {
-        refuse(
-            strictness,
-            Code::LogNonce,
-            format!("{}: its lines are not of this run and attempt", sanitise::text(&place, sanitise::NAME_LIMIT)),
-        )?;
-    }
-    let outlasted = evidence.launches.iter().find(|launch| {
-        let began = launch.number("began_at").unwrap_or_default();
-        began.saturating_add(launch.micros) / 1_000 > predicate.run.monotonic_ms.saturating_add(1)
-    });
-    if let Some(launch) = outlasted {
-        let id = sanitise::text(&launch.id, sanitise::NAME_LIMIT);
-        refuse(strictness, Code::TimeCheck, format!("launch {id} ended after its run"))?;
-    }
-    require(strictness, predicate.not_claimed == judge.not_claimed(), Code::Schema, || {
-        "what is not claimed is not what the text says".into()
-    })
-}
-
-/// What the results say of the machine, the statement says as well.
-fn agree(results: &BTreeMap<String, Fact>, statement: &BTreeMap<String, Fact>) -> bool {
-    results.iter().all(|(name, fact)| statement.get(name) == Some(fact))
+    policy::version(version).unwrap_or_default() < policy::version(than).unwrap_or_default()
 }
 
 /// Every verdict follows from the recorded evidence: it is judged again.
@@ -218,11 +158,11 @@ pub fn judgement(
     })?;
     let matrix = read.matrix.as_deref().and_then(|bytes| Document::parse(bytes).ok());
     let mutants = matrix.map(|document| document.mutants).unwrap_or_default();
-    for (name, bytes) in judge.reports(results, &mutants) {
-        let there = read.reports.get(&format!("{REPORTS}/{name}"));
-        require(strictness, there.is_none_or(|there| *there == bytes), Code::ReportMismatch, || {
-            format!("{REPORTS}/{name} is not the report that results.json gives")
-        })?;
+    let reports = judge.reports(results, &mutants);
+    for (path, there) in &read.reports {
+        let name = path.strip_prefix(REPORTS).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
+        let same = reports.iter().any(|(known, bytes)| known == name && bytes == there);
+        require(strictness, same, Code::ReportMismatch, || format!("{path} is not a report that results.json gives"))?;
     }
     Ok(())
 }

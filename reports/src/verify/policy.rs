@@ -12,6 +12,7 @@ use crate::{
         public::{KeyId, PublicKey},
     },
     time,
+    transparency::note::NoteKey,
 };
 
 /// Bytes of a policy, at most.
@@ -93,8 +94,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
     pub origin: String,
-    /// The log's key in the form of signed notes.
-    pub vkey: String,
+    pub key: NoteKey,
 }
 
 /// Why a file is no policy.
@@ -140,6 +140,16 @@ impl Policy {
         if keys.is_empty() {
             return Err(value("key", "there is none, so that nobody's signature counts"));
         }
+        if threshold > keys.len() {
+            return Err(value("threshold", "it is more than there are keys, so that nothing could ever be accepted"));
+        }
+        if version(&min_profile).is_none() {
+            return Err(value("min_profile", "a version is numbers with points between them, as in 1.0"));
+        }
+        let logs = log.into_iter().enumerate().map(|(at, log)| log.read(at)).collect::<Result<Vec<_>, _>>()?;
+        if logs.iter().map(|log| &log.origin).collect::<BTreeSet<_>>().len() != logs.len() {
+            return Err(value("log", "one origin is there twice"));
+        }
         let accepted_harness = accepted_harness
             .map(|all| all.iter().map(|text| digest("accepted_harness", text)).collect::<Result<Vec<_>, _>>())
             .transpose()?;
@@ -157,7 +167,7 @@ impl Policy {
             accepted_harness,
             kernels,
             keys,
-            logs: log.into_iter().map(|WrittenLog { origin, vkey }| Log { origin, vkey }).collect(),
+            logs,
         })
     }
 
@@ -259,7 +269,30 @@ impl WrittenKey {
     }
 }
 
+impl WrittenLog {
+    fn read(self, at: usize) -> Result<Log, PolicyError> {
+        let wrong = |problem: String| PolicyError::Value { field: format!("log {}: vkey", at + 1), problem };
+        let key = NoteKey::parse(&self.vkey).map_err(|error| wrong(error.to_string()))?;
+        if key.name() != self.origin {
+            return Err(wrong(format!("it is the key of {:?}", key.name())));
+        }
+        Ok(Log { origin: self.origin, key })
+    }
+}
+
+/// The numbers of a version; those that end it and are 0 say nothing.
+pub(super) fn version(text: &str) -> Option<Vec<u32>> {
+    let mut numbers = text.split('.').map(|part| part.parse().ok()).collect::<Option<Vec<u32>>>()?;
+    while numbers.last() == Some(&0) {
+        numbers.pop();
+    }
+    Some(numbers)
+}
+
 fn digest(field: &str, text: &str) -> Result<Digest, PolicyError> {
     let problem = "a digest is 64 lower-case hexadecimal digits";
     text.parse().map_err(|_| PolicyError::Value { field: field.into(), problem: format!("{text:?}: {problem}") })
 }
+
+#[cfg(test)]
+mod tests;
