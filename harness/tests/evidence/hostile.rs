@@ -19,7 +19,7 @@ use watertight_reports::{
 use crate::{honest::program, scene::Scene, trial};
 
 /// Changes of each file.
-const CHANGES: usize = 12;
+const CHANGES: usize = 4;
 /// Memory that a verification may use for itself, in KiB.
 const MEMORY: u64 = 128 << 10;
 /// Longest verification on a busy machine, in a debug build.
