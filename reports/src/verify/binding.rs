@@ -88,6 +88,11 @@ pub fn binding(
     claims(predicate, read, judge, strictness)
 }
 
+/// What the results say of the machine, the statement says as well.
+fn agree(results: &BTreeMap<String, Fact>, statement: &BTreeMap<String, Fact>) -> bool {
+    results.iter().all(|(name, fact)| statement.get(name) == Some(fact))
+}
+
 /// Everything happened between the run's start and its end.
 fn times(predicate: &Predicate, read: &Read, strictness: &impl Strictness) -> Result<(), Rejection> {
     let Payload { evidence, results, .. } = &read.payload;
@@ -182,9 +187,4 @@ fn claims(
     require(strictness, unfounded.is_none() && whole, Code::Mutctl, || {
         "what the results say of the target's mutants contradicts itself or the plan".into()
     })
-}
-
-/// What the results say of the machine, the statement says as well.
-fn agree(results: &BTreeMap<String, Fact>, statement: &BTreeMap<String, Fact>) -> bool {
-    results.iter().all(|(name, fact)| statement.get(name) == Some(fact))
 }
