@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use watertight_reports::{
-    bundle::{ATTESTATIONS, MANIFEST, Manifest, PAYLOAD, PREDICATE},
+    bundle::{
+        ATTESTATIONS, MANIFEST, Manifest, PAYLOAD, PREDICATE,
+        instructions::{VERIFY, verify_md},
+    },
     json,
     predicate::Predicate,
     results::{Counts, Status},
@@ -58,7 +61,13 @@ impl Scene {
             text: None,
             last: None,
         };
+        let made_of = |draft: &Draft| ["results.json", "matrix.json"].map(|path| draft.files.get(path).cloned());
+        let before = made_of(&draft);
         edit(&mut draft);
+        if made_of(&draft) != before {
+            // They need not be there, and those of other results would give it away.
+            draft.files.retain(|path, _| !path.starts_with("reports/"));
+        }
         fs::remove_dir_all(&root).expect("removed");
         for (path, bytes) in &draft.files {
             let path = root.join(path);
@@ -79,9 +88,11 @@ impl Scene {
         let envelope = |payload: &Vec<u8>| {
             let mut envelope = Envelope::sign(payload.clone(), first);
             others.iter().for_each(|key| envelope.add_signature(key));
-            envelope.to_json()
+            envelope
         };
-        let lines: Vec<String> = payloads.iter().map(envelope).collect();
+        let envelopes: Vec<Envelope> = payloads.iter().map(envelope).collect();
+        let lines: Vec<String> = envelopes.iter().map(Envelope::to_json).collect();
+        self.write(VERIFY, verify_md(&envelopes[0]));
         let sigstore = SigstoreBundle::wrap(Envelope::sign(payloads[0].clone(), first)).expect("one signature");
         self.write(SIGSTORE, sigstore.to_json());
         self.write(SSHSIG, sshsig::sign(lines[0].as_bytes(), first).expect("a signature"));

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use toml::Table;
 use watertight::verifier::Verifier;
 use watertight_reports::{
-    bundle::{ATTESTATIONS, PREDICATE, read::Bundle},
+    bundle::{ATTESTATIONS, PREDICATE, instructions::VERIFY, read::Bundle},
     signing::{digest::Digest, key::SigningKey, public::PublicKey},
     time,
     verify::{Accepted, LogAtHand, Rejection, Request, SIGSTORE, SSHSIG, Strictness, policy::Policy, verify},
@@ -92,10 +92,11 @@ impl Scene {
         fs::remove_file(self.path(name)).expect(name);
     }
 
-    /// Takes away the other forms of the envelope, whose own faults would be found first or later.
+    /// Takes away what is made of the envelope, whose own faults would be found first or later.
     pub fn without_other_forms(&self) {
         self.remove(SIGSTORE);
         self.remove(SSHSIG);
+        self.remove(VERIFY);
     }
 
     /// Edits one envelope, as anyone can.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use watertight_reports::{
-    bundle::{MANIFEST, MAX_ENTRIES, PREDICATE},
+    bundle::{MANIFEST, MAX_ENTRIES, PREDICATE, instructions::VERIFY},
     verify::code::Code,
 };
 
@@ -175,7 +175,7 @@ fn manifest() -> Vec<Case> {
         })
         .structural(UNREAD),
         of("manifest-of-a-file-that-never-was", Code::FileMissing, "It lists a file that is not there.", |text| {
-            let line = format!("{}  reports/of-old.html\n", "0".repeat(64));
+            let line = format!("{}  reports/0.html\n", "0".repeat(64));
             let place = text.find("  plan.json\n").expect("a plan") + "  plan.json\n".len();
             format!("{}{line}{}", &text[..place], &text[place..])
         })
@@ -211,6 +211,13 @@ fn beside() -> Vec<Case> {
             Code::PredicateMismatch,
             "The copy of the predicate, which people read, says something else.",
             |scene| scene.write(PREDICATE, scene.text(PREDICATE).replacen("\"spec\"", " \"spec\"", 1)),
+        ),
+        case(
+            Attacker,
+            "instructions-that-verify-nothing",
+            Code::FileExtra,
+            "VERIFY.md tells its reader to execute a command that accepts anything.",
+            |scene| scene.write(VERIFY, scene.text(VERIFY).replacen("openssl", "true", 1)),
         ),
         case(
             Attacker,

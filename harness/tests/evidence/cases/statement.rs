@@ -218,7 +218,7 @@ fn claims() -> Vec<Case> {
             "redaction-of-what-is-not-there",
             Code::Schema,
             "Something is said to have been taken out of a file that the payload does not have.",
-            move |draft| draft.predicate["redactions"] = redaction("reports/report.html"),
+            move |draft| draft.predicate["redactions"] = redaction("reports/nothing.html"),
         ),
         signed(
             "redaction-of-a-failing-log",
