@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use nix::unistd::geteuid;
 use watertight_reference::guards::AllUp;
@@ -9,7 +10,7 @@ use watertight_reference::launch::{LaunchSpec, run};
 use watertight_reference::relay::Service;
 
 use super::place::{Place, USER};
-use super::stopwatch::{print, ratio, time};
+use super::stopwatch::{median, print, time};
 
 const PAIRS: usize = 200;
 const WARM_UP: usize = 5;
@@ -87,4 +88,9 @@ pub fn alone(arguments: &[OsString]) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The median of the ratios of neighbours.
+fn ratio(times: &[Duration], to: &[Duration]) -> f64 {
+    median(times.iter().zip(to).map(|(one, other)| one.as_secs_f64() / other.as_secs_f64()).collect())
 }

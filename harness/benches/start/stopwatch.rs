@@ -22,11 +22,6 @@ pub fn milliseconds(times: &[Duration]) -> f64 {
     median(times.iter().map(|time| time.as_secs_f64() * 1e3).collect())
 }
 
-/// The median of the ratios of neighbours.
-pub fn ratio(times: &[Duration], to: &[Duration]) -> f64 {
-    median(times.iter().zip(to).map(|(one, other)| one.as_secs_f64() / other.as_secs_f64()).collect())
-}
-
 pub fn print(what: &str, times: &[Duration]) {
     println!("  {what:44} {:8.2} ms", milliseconds(times));
 }
