@@ -31,6 +31,10 @@ const AGAIN_AT_MOST: Duration = Duration::from_millis(200);
 /// How often a launcher is killed early, and how far the moments are apart.
 const KILLS: u32 = 20;
 const APART: Duration = Duration::from_micros(500);
+/// Where a launch is then still about to start, it is killed further on, so often at most: an ordinary user has few keys, and
+/// those of killed launches are cleared away late.
+const MORE_KILLS: u32 = 6;
+const MORE_APART: Duration = Duration::from_millis(12);
 
 impl Session<'_> {
     /// Makes the launch of one scenario.
@@ -229,14 +233,15 @@ impl Session<'_> {
     fn killed_early(&mut self) -> Result<Launch, RunError> {
         let before = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
         let id = Scenario::KilledEarly.id();
-        let kills = KILLS * self.options.soak.max(1);
+        let moments = moments(self.start_takes(&id)?);
+        let kills = moments.len() as u32 * self.options.soak.max(1);
         let mut last = None;
         let mut alive = 0;
-        for kill in 0..kills {
+        for moment in moments.iter().cycle().take(kills as usize) {
             let assembled = self.bare(&id, End::Stay)?;
             let running = self.start(LaunchKind::Own, assembled, true)?;
             // Not a wait for something: the moment itself is what is tried.
-            alive += u32::from(!running.ends_by(Instant::now() + APART * (kill % KILLS)));
+            alive += u32::from(!running.ends_by(Instant::now() + *moment));
             running.signal(Signal::SIGKILL).map_err(RunError::Look)?;
             last = Some(running.end());
         }
@@ -245,6 +250,18 @@ impl Session<'_> {
         launch.outside.insert("kills_alive".into(), alive.to_string());
         self.settle(&mut launch, &before)?;
         Ok(launch)
+    }
+
+    /// How long a launch takes to come to its probe on this machine, as busy as it is. The launcher is killed then.
+    fn start_takes(&mut self, id: &str) -> Result<Duration, RunError> {
+        let assembled = self.bare(id, End::Stay)?;
+        let began = Instant::now();
+        let mut running = self.start(LaunchKind::Own, assembled, true)?;
+        running.greet(&self.site);
+        let took = began.elapsed();
+        running.signal(Signal::SIGKILL).map_err(RunError::Look)?;
+        running.end();
+        Ok(took)
     }
 
     /// A launch of which only its start and its own end matter.
@@ -269,6 +286,12 @@ impl Session<'_> {
     }
 }
 
+/// When a launch that takes so long to start is killed, counted from its beginning.
+fn moments(start: Duration) -> Vec<Duration> {
+    let more = (1..=MORE_KILLS).map(|kill| APART * KILLS + MORE_APART * kill).take_while(|moment| *moment < start);
+    (0..KILLS).map(|kill| APART * kill).chain(more).collect()
+}
+
 /// How a prerequisite is hidden: the calls that need it fail as they do where the kernel forbids it.
 fn fault(prerequisite: Prerequisite) -> Fault {
     let (call, errno) = match prerequisite {
@@ -279,4 +302,16 @@ fn fault(prerequisite: Prerequisite) -> Fault {
         Prerequisite::NoNewPrivs => (Call::NoNewPrivs, Errno::EINVAL),
     };
     Fault::Refuse { call, errno: errno as i32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launcher_is_killed_all_along_its_start_on_a_slow_machine_as_well() {
+        let last = |millis| moments(Duration::from_millis(millis)).last().map(Duration::as_micros);
+        assert_eq!((moments(Duration::ZERO).len(), last(0), last(22)), (20, Some(9_500), Some(9_500)));
+        assert_eq!((last(23), last(60), last(10_000)), (Some(22_000), Some(58_000), Some(82_000)));
+    }
 }
