@@ -1,6 +1,11 @@
 //! Parts of a run, for broken targets that are judged with the same controls.
 
-use std::{collections::BTreeSet, thread, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Condvar, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
 
 use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
 
@@ -15,6 +20,12 @@ use crate::{check::Check, scenario::Scenario, site::Secrets, target::Target};
 const START: Duration = Duration::from_secs(8);
 /// Destinations that the controls of a selftest have, at most.
 const BEFORE: u32 = 4_000;
+
+/// Worlds beside those of the mutants themselves at once, however many mutants there are: an ordinary user may have 200
+/// keys, of which a launch takes three, and the kernel makes and ends networks one after the other.
+const BESIDE: usize = 24;
+
+static TURNS: Turns = Turns { free: Mutex::new(BESIDE), freed: Condvar::new() };
 
 impl<'a> Session<'a> {
     /// The controls alone. Every broken target that is launched with the same secrets can be judged with them.
@@ -84,9 +95,37 @@ impl<'a> Session<'a> {
         secrets: Secrets,
         scenario: Scenario,
     ) -> Result<Evidence, RunError> {
+        let _turn = TURNS.take();
         let mut session = Session::new(target, checks, options, secrets, &Nobody)?;
+        session.site.start = START;
         session.scenarios(&[scenario].into())?;
         session.finish()
+    }
+}
+
+/// A number of turns, each of which is taken by one at a time.
+struct Turns {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A turn that is taken. Dropped, it is free again.
+struct Turn<'a>(&'a Turns);
+
+impl Turns {
+    /// Waits until one is free.
+    fn take(&self) -> Turn<'_> {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.freed.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
+        *free -= 1;
+        Turn(self)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
     }
 }
 
@@ -95,4 +134,29 @@ fn elsewhere(launch: &Launch) -> Launch {
     let mut launch = launch.clone();
     launch.outside.remove(BEGAN_AT);
     launch
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn no_more_have_a_turn_at_once_than_there_are() {
+        let turns = Turns { free: Mutex::new(3), freed: Condvar::new() };
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..20 {
+                scope.spawn(|| {
+                    let _turn = turns.take();
+                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    thread::yield_now();
+                    now.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        assert!((1..=3).contains(&most.into_inner()));
+        assert_eq!(turns.free.into_inner().expect("no panic"), 3, "every turn came back");
+    }
 }
