@@ -80,11 +80,9 @@ pub fn again(launches: &[Launch], run: &RunNonce) -> Option<String> {
     [true, false].into_iter().find_map(|own| {
         let these = launches.iter().filter(|launch| (launch.kind == LaunchKind::Own) == own);
         let recorded: Vec<&Launch> = these.collect();
-        let mut bare: Vec<Launch> = recorded.iter().copied().cloned().collect();
-        let mut sightings: Vec<Sighting> = vec![];
-        for record in bare.iter_mut().flat_map(|launch| launch.attempts.values_mut()) {
-            sightings.append(&mut record.sightings);
-        }
+        let mut bare: Vec<Launch> = recorded.iter().map(|launch| unseen(launch)).collect();
+        let records = recorded.iter().flat_map(|launch| launch.attempts.values());
+        let mut sightings: Vec<Sighting> = records.flat_map(|record| record.sightings.iter().cloned()).collect();
         // Ledgers first, then frames, each in its order; what several nonces name is there for each of them.
         sightings.sort_by_key(|one| (one.fixture == CAPTURE, one.seq));
         sightings.dedup();
@@ -95,6 +93,21 @@ pub fn again(launches: &[Launch], run: &RunNonce) -> Option<String> {
                 .map(|((attempt, _), _)| format!("{}: {attempt}", recorded.id))
         })
     })
+}
+
+/// The launch before anything of it was seen, as far as it matters here.
+fn unseen(launch: &Launch) -> Launch {
+    let record = |(id, record): (&String, &AttemptRecord)| {
+        let AttemptRecord { nonce, attempt, evil, began, .. } = record;
+        let (nonce, attempt, evil, began) = (*nonce, attempt.clone(), *evil, *began);
+        (id.clone(), AttemptRecord { nonce, attempt, evil, began, observation: None, sightings: vec![] })
+    };
+    Launch {
+        attempts: launch.attempts.iter().map(record).collect(),
+        outside: launch.outside.clone(),
+        micros: launch.micros,
+        ..Launch::not_made(&launch.id, launch.kind)
+    }
 }
 
 enum Owned {

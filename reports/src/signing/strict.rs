@@ -179,15 +179,40 @@ impl<'de> Visitor<'de> for Value<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let inner = self.deeper()?;
-        let mut keys = HashSet::new();
+        let mut keys = Keys::default();
         while let Some(Key(key)) = map.next_key()? {
-            if keys.contains(&key) {
+            if let Some(key) = keys.twice(key) {
                 return Err(self.refuse(StrictError::DuplicateKey(sanitise::text(&*key, sanitise::NAME_LIMIT))));
             }
-            keys.insert(key);
             map.next_value_seed(inner)?;
         }
         Ok(())
+    }
+}
+
+/// The keys of an object so far.
+#[derive(Default)]
+struct Keys<'a> {
+    /// Most objects have few: to compare those is quicker than to hash them.
+    few: Vec<Cow<'a, str>>,
+    others: HashSet<Cow<'a, str>>,
+}
+
+/// How many are compared.
+const FEW: usize = 16;
+
+impl<'a> Keys<'a> {
+    /// Takes a key, or gives back one that is there already.
+    fn twice(&mut self, key: Cow<'a, str>) -> Option<Cow<'a, str>> {
+        if self.few.contains(&key) || self.others.contains(&key) {
+            return Some(key);
+        }
+        if self.few.len() < FEW {
+            self.few.push(key);
+        } else {
+            self.others.insert(key);
+        }
+        None
     }
 }
 
@@ -221,6 +246,15 @@ mod tests {
     fn a_key_twice_is_refused_at_any_depth_and_however_it_is_written() {
         for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{"a":1,"c":2,"a":3}}]"#, r#"{"a":1,"\u0061":1}"#, r#"{"":1,"":2}"#] {
             assert_eq!(code(text), Some(Code::JsonDupkey), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_twice_is_refused_in_a_large_object_too() {
+        for twice in [0, FEW - 1, FEW, 3 * FEW] {
+            let keys = (0..=3 * FEW).chain([twice]).map(|number| format!("\"{number}\":0"));
+            let text = format!("{{{}}}", keys.collect::<Vec<_>>().join(","));
+            assert_eq!(code(&text), Some(Code::JsonDupkey), "{twice}");
         }
     }
 
