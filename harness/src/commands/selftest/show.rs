@@ -55,7 +55,11 @@ pub fn text(matrix: &Matrix, style: &Style) -> String {
     text.push_str(&format!(
         "as {}; {}; {} ms\n",
         matrix.identity,
-        if matrix.full { "every check on every mutant" } else { "each with its checks and a sample of the others" },
+        if matrix.full {
+            "every check on every mutant, and ROUTE-5 where anything listens beside the routes"
+        } else {
+            "each with its checks and a sample of the others"
+        },
         matrix.wall_ms
     ));
     if let Some(ablation) = &matrix.ablation {
