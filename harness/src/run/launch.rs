@@ -24,7 +24,10 @@ use super::{
     listening::{self, LISTENING},
     sockets, witness,
 };
-use crate::site::{Plants, Site};
+use crate::{
+    doctor::programs,
+    site::{Plants, Site},
+};
 
 /// How long a target may take to start the probe where an earlier launch that had to start it did not.
 const START_AGAIN: Duration = Duration::from_secs(2);
@@ -89,6 +92,7 @@ impl Running {
         let failed = |source: io::Error| SpawnError::Prepare { program: plan.launch.clone(), source };
         let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|errno| failed(errno.into()));
         let ((stdin, stdin_end), (stdout_end, stdout), (stderr_end, stderr)) = (pipe()?, pipe()?, pipe()?);
+        let argv = by_path(argv);
         let mut spawn = Spawn::new(argv.clone(), [stdin, stdout, stderr]);
         Plants::into_spawn(site, &mut spawn).map_err(failed)?;
         spawn.env.extend(manner.environment);
@@ -324,6 +328,17 @@ impl Running {
             }
         }
     }
+}
+
+/// The words as the kernel takes them: it looks for no program by its name.
+fn by_path(mut argv: Vec<String>) -> Vec<String> {
+    if let Some(program) = argv.first_mut()
+        && !program.contains('/')
+        && let Some(path) = programs::find(program)
+    {
+        *program = path.display().to_string();
+    }
+    argv
 }
 
 fn longest(plan: &Plan) -> Duration {
