@@ -124,6 +124,28 @@ fn a_bundle_replaces_nothing_and_nothing_is_run_then() {
 }
 
 #[test]
+fn each_of_several_targets_has_a_directory_by_its_own_name_and_none_replaces_anything() {
+    let desk = Desk::new(As::Self_);
+    fs::write(
+        desk.at("mine.toml"),
+        "name = 'mine'\nsummary = 'S.'\nroute = 'none'\nversion = ['true']\n[launch]\nargv = ['false', '{probe}']\n",
+    )
+    .expect("written");
+    fs::create_dir_all(desk.at("bundles/mine")).expect("made");
+    fs::write(desk.at("bundles/mine/there"), "").expect("written");
+    let arguments =
+        ["check", "dead", &desk.at("mine.toml"), "--quiet", "--filter", "EGRESS-14", "--out", &desk.at("bundles")];
+    let refused = run(&arguments);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+    assert!(refused.stderr.contains("bundles/mine is there already"), "{}", refused.stderr);
+    fs::remove_dir_all(desk.at("bundles/mine")).expect("removed");
+    assert_eq!(run(&arguments).code, Some(4));
+    for name in ["dead", "mine"] {
+        assert!(Path::new(&desk.at("bundles")).join(name).join("predicate.json").exists(), "{name}");
+    }
+}
+
+#[test]
 fn however_a_run_is_cut_short_its_bundle_says_incomplete_and_nobody_can_sign_it() {
     let desk = Desk::new(As::Self_);
     for (number, (signal, after)) in

@@ -31,7 +31,7 @@ struct State {
 /// Why a bundle cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    #[error("{} is there already and is not an empty directory: name one that is not there yet", .0.display())]
+    #[error("{} is there already, and a bundle never replaces anything: name a directory that is not there", .0.display())]
     NotEmpty(PathBuf),
     #[error("cannot write {}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
@@ -42,21 +42,23 @@ pub enum WriteError {
 }
 
 impl Writer {
-    /// Begins a bundle in this directory, which must be empty or not there.
-    pub fn create(root: &Path) -> Result<Self, WriteError> {
-        let at = |source| WriteError::Io { path: root.to_owned(), source };
-        // Evidence holds the synthetic secrets of its run: readable by whoever is told so, later.
-        match DirBuilder::new().mode(0o755).recursive(false).create(root) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let empty = fs::read_dir(root).map(|mut entries| entries.next().is_none());
-                if !root.is_dir() || !empty.map_err(at)? {
-                    return Err(WriteError::NotEmpty(root.to_owned()));
-                }
-            }
-            Err(error) => return Err(at(error)),
+    /// Whether a bundle can begin in this directory: it is empty or not there.
+    pub fn free(root: &Path) -> Result<(), WriteError> {
+        match fs::read_dir(root).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(WriteError::NotEmpty(root.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(WriteError::NotEmpty(root.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(source) => Err(WriteError::Io { path: root.to_owned(), source }),
         }
+    }
+
+    /// Begins a bundle in this directory.
+    pub fn create(root: &Path) -> Result<Self, WriteError> {
+        Self::free(root)?;
         let writer = Self { root: root.to_owned(), state: Mutex::default() };
+        // Evidence holds the synthetic secrets of its run, which are worth nothing when it is over.
+        writer.directory(root)?;
         writer.directory(&writer.root.join(PAYLOAD))?;
         writer.directory(&writer.root.join(PAYLOAD).join(LAUNCHES))?;
         Ok(writer)

@@ -80,7 +80,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     reports::one_at_most(line.format, &targets)?;
     let evidence = line.seen.as_deref().map(Output::open).transpose().map_err(Refusal::usage)?;
     let reports = reports::Reports::open(&line.report, &targets, line.seen.as_deref())?;
-    let out = out::Out::of(line, &catalogue)?;
+    let out = out::Out::of(line, &targets, &catalogue)?;
     programs::all_there(&targets)?;
     let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;
     let plan = Arc::new(Plan {

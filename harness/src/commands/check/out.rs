@@ -7,7 +7,10 @@ use std::{
 
 use watertight_probe::nonce::RunNonce;
 use watertight_reports::{
-    bundle::documents::{PLAN_SCHEMA, Plan as Document},
+    bundle::{
+        Writer,
+        documents::{PLAN_SCHEMA, Plan as Document},
+    },
     predicate::{Ci, Harness, Matrix, Source, logged_profile, subject_digest},
     sanitise,
     signing::digest::Digest,
@@ -42,9 +45,9 @@ pub struct Out {
 
 impl Out {
     /// What the line asks for. What must not be there yet is looked at before anything runs.
-    pub fn of(line: &Check, catalogue: &Catalogue) -> Result<Option<Self>, Refusal> {
+    pub fn of(line: &Check, targets: &[Target], catalogue: &Catalogue) -> Result<Option<Self>, Refusal> {
         let Some(directory) = line.evidence.out.clone() else { return Ok(None) };
-        let several = line.targets.len() > 1;
+        let several = targets.len() > 1;
         if several {
             std::fs::create_dir_all(&directory)
                 .map_err(|error| Refusal::usage(format!("cannot make {}: {error}", directory.display())))?;
@@ -72,8 +75,8 @@ impl Out {
             log: line.evidence.log.clone(),
             supplied,
         };
-        for name in &line.targets {
-            out.is_free(&out.place(name))?;
+        for target in targets {
+            Writer::free(&out.place(target)).map_err(|error| Refusal::usage(error.to_string()))?;
         }
         Ok(Some(out))
     }
@@ -103,7 +106,7 @@ impl Out {
         if let Some(log) = &self.log {
             self.note_start(log, &document, salt, target)?;
         }
-        Keep::begin(&self.place(&target.name), document, salt, target).map_err(|error| error.to_string())
+        Keep::begin(&self.place(target), document, salt, target).map_err(|error| error.to_string())
     }
 
     /// Before the first check: a run that does not please cannot be left out of the log any more.
@@ -120,21 +123,8 @@ impl Out {
         log.append(&entry).map(|_| ()).map_err(|error| error.to_string())
     }
 
-    fn place(&self, target: &str) -> PathBuf {
-        if self.several { self.directory.join(target) } else { self.directory.clone() }
-    }
-
-    fn is_free(&self, place: &Path) -> Result<(), Refusal> {
-        match std::fs::read_dir(place).map(|mut entries| entries.next().is_some()) {
-            Ok(true) => Err(Refusal::usage(format!(
-                "{} is there already, and a bundle never replaces anything: name a directory that is not there",
-                place.display()
-            ))),
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Refusal::usage(format!("cannot keep a bundle in {}: {error}", place.display())))
-            }
-            Ok(false) | Err(_) => Ok(()),
-        }
+    fn place(&self, target: &Target) -> PathBuf {
+        if self.several { self.directory.join(&target.name) } else { self.directory.clone() }
     }
 }
 
