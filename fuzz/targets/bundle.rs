@@ -5,7 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use watertight_reports::{
     bundle::{Manifest, PLAN, RESULTS, RUN, payload::Payload, read::Files, records},
-    verify::{matrix::Document, policy::Policy},
+    matrix::Matrix,
+    verify::policy::Policy,
 };
 
 fuzz_target!(|bytes: &[u8]| {
@@ -15,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(text) = std::str::from_utf8(bytes) {
         let _ = Policy::parse(text);
     }
-    let _ = Document::parse(bytes);
+    let _ = Matrix::read(bytes);
     // The same bytes as every file of a launch: each must be told that it is another, or be a launch that is written alike.
     if let Ok(launch) = records::launch(|_| bytes) {
         let written = records::ended(&launch);

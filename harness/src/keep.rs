@@ -13,10 +13,10 @@ use watertight_reports::{
     },
     evidence::Launch,
     json,
-    predicate::{Ci, Matrix, Source},
+    matrix::Matrix,
+    predicate::{Ci, Source},
     results::{self, Counts, Results, Status, Target as Tested},
     time,
-    verify::matrix,
 };
 
 use crate::{catalogue::Catalogue, outcome::Outcome, predicate, run::Listener, suite, target::Target};
@@ -24,8 +24,8 @@ use crate::{catalogue::Catalogue, outcome::Outcome, predicate, run::Listener, su
 /// What is written with a run beside what comes of it.
 #[derive(Clone, Debug, Default)]
 pub struct Supplied {
-    /// The kill matrix's document, and what the statement says of it.
-    pub matrix: Option<(Vec<u8>, Matrix)>,
+    /// The kill matrix, and its document.
+    pub matrix: Option<(Matrix, Vec<u8>)>,
     pub source: Option<Source>,
     pub ci: Option<Ci>,
     pub previous: Option<String>,
@@ -101,15 +101,14 @@ impl Keep {
         };
         writer.file(bundle::RUN, json::render(&run).as_bytes())?;
         writer.file(bundle::LOG, log.as_bytes())?;
-        if let Some((document, _)) = &supplied.matrix {
+        if let Some((_, document)) = &supplied.matrix {
             writer.file(bundle::MATRIX, document)?;
         }
         writer.file(bundle::RESULTS, json::render(results).as_bytes())?;
         writer.subdirectory(bundle::REPORTS)?;
         let catalogue = Catalogue::load().map_err(|error| KeepError::Program(error.to_string()))?;
-        let mutants = supplied.matrix.as_ref().and_then(|(document, _)| matrix::Document::parse(document).ok());
-        let mutants = mutants.map(|document| document.mutants).unwrap_or_default();
-        for (name, document) in suite::kept(results, &catalogue, &mutants) {
+        let mutants = supplied.matrix.as_ref().map_or(&[][..], |(matrix, _)| &matrix.mutants);
+        for (name, document) in suite::kept(results, &catalogue, mutants) {
             writer.file(&format!("{}/{name}", bundle::REPORTS), &document)?;
         }
         let manifest = writer.close()?;

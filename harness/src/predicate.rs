@@ -14,6 +14,7 @@ use watertight_reports::{
         check_set,
     },
     results::{CheckResult, Fact, Results},
+    signing,
 };
 
 use crate::{
@@ -85,7 +86,10 @@ pub fn of(
         environment: environment(results),
         checks: results.checks.iter().map(|result| statement_of(result, evidence)).collect(),
         untestable: results.untestable.clone(),
-        mutation_matrix: supplied.matrix.as_ref().map(|(_, matrix)| matrix.clone()),
+        mutation_matrix: supplied
+            .matrix
+            .as_ref()
+            .map(|(matrix, document)| predicate::Matrix::of(matrix, signing::digest::Digest::of(document))),
         summary: Summary::of(results),
         not_claimed: not_claimed(),
         redactions: vec![],

@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::{
     mutants::{Fate, Mutant},
     sanitise,
+    signing::strict::{self, StrictError},
 };
 
 /// Version of the document's form.
@@ -13,6 +14,9 @@ pub const SCHEMA: &str = "watertight/selftest/v1";
 
 /// The JSON Schema (draft 2020-12) of a kill matrix.
 pub const MATRIX_SCHEMA: &str = include_str!("../schemas/selftest.schema.json");
+
+/// Bytes of a kill matrix, at most.
+const MAX: usize = 16 << 20;
 
 /// What a selftest found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +111,8 @@ pub struct Summary {
 pub enum Error {
     #[error("read the kill matrix: {0}; it must be what `watertight selftest --out` wrote")]
     Malformed(#[from] serde_json::Error),
+    #[error("read the kill matrix: {0}; it must be what `watertight selftest --out` wrote")]
+    Strict(#[from] StrictError),
     #[error(
         "read the kill matrix: its schema is `{found}` and this program knows `{SCHEMA}`; use the version that wrote it"
     )]
@@ -114,13 +120,14 @@ pub enum Error {
 }
 
 impl Matrix {
-    /// Reads a document of this version. It may come from anyone, so its texts are sanitised.
+    /// Reads a document of this version. It may come from anyone, so it must mean one thing, and its texts are sanitised.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         /// Read first, so that another version is named rather than its first unknown field.
         #[derive(Deserialize)]
         struct Version {
             schema: String,
         }
+        strict::check(bytes, MAX)?;
         let Version { schema } = serde_json::from_slice(bytes)?;
         if schema != SCHEMA {
             return Err(Error::Version { found: sanitise::text(schema, sanitise::NAME_LIMIT) });

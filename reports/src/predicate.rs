@@ -275,6 +275,19 @@ impl Check {
     }
 }
 
+impl Matrix {
+    /// What the statement says of this kill matrix, whose document has this digest.
+    pub fn of(matrix: &crate::matrix::Matrix, document: Digest) -> Self {
+        Self {
+            sha256: document.to_string(),
+            harness_sha256: matrix.harness.sha256.clone(),
+            spec: matrix.spec.clone(),
+            kernel: matrix.kernel.clone(),
+            identity: matrix.identity.clone(),
+        }
+    }
+}
+
 impl Summary {
     pub fn of(results: &Results) -> Self {
         Self { status: results.status, counts: results.counts }

@@ -10,10 +10,10 @@ use std::{
 use watertight_reports::{
     bundle::shown::Shown,
     json,
+    matrix::Matrix,
     mutants::{Fate, Mutant},
     render::Signature,
     results::Results,
-    verify::matrix::Document,
 };
 
 /// Bytes of a results document at most: thousands of requirements.
@@ -48,9 +48,8 @@ pub fn results(path: &Path) -> Result<Loaded, String> {
 pub fn matrix(path: &Path) -> Result<BTreeMap<String, Fate>, String> {
     let shown = path.display();
     let text = text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-    let document = Document::parse(text.as_bytes())
-        .map_err(|error| format!("{shown}: {error}; it must be what `watertight selftest --json` printed"))?;
-    Ok(fates(document.mutants))
+    let matrix = Matrix::read(text.as_bytes()).map_err(|error| format!("{shown}: {error}"))?;
+    Ok(fates(matrix.mutants))
 }
 
 fn fates(mutants: Vec<Mutant>) -> BTreeMap<String, Fate> {

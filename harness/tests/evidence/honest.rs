@@ -8,10 +8,10 @@ use std::{
     sync::OnceLock,
 };
 
-use serde_json::json;
 use tempfile::TempDir;
 use watertight::verifier::Verifier;
 use watertight_reports::{
+    matrix::{Double, Harness, Matrix, SCHEMA, Summary},
     mutants::{Fate, Mutant},
     signing::{digest::Digest, key::SigningKey},
     transparency::{file::LogFile, note::NoteKey},
@@ -140,7 +140,7 @@ fn ended(command: &mut Command, status: i32) -> bool {
 }
 
 /// A kill matrix as a selftest prints it, in which every mutant was caught: hours of runs are not what is tested here.
-fn matrix(harness: Digest) -> serde_json::Value {
+fn matrix(harness: Digest) -> Matrix {
     let verifier = Verifier::new().expect("text and checks agree");
     let caught = |(slug, expected): (String, Vec<String>)| {
         let reasons: BTreeMap<_, _> =
@@ -149,13 +149,28 @@ fn matrix(harness: Digest) -> serde_json::Value {
         Mutant { status: Fate::Killed, kills: expected, reasons, checked: 1, ..mutant }
     };
     let mutants: Vec<Mutant> = verifier.mutants(true).into_iter().map(caught).collect();
-    let doubles: Vec<_> = verifier.doubles().iter().map(|name| json!({ "name": name, "right": true })).collect();
-    json!({
-        "spec": verifier.spec().version,
-        "harness": { "sha256": harness },
-        "kernel": "6.12.0",
-        "identity": "root",
-        "mutants": mutants,
-        "doubles": doubles,
-    })
+    let double = |name: &String| Double {
+        name: name.clone(),
+        expected: "Made for the corpus.".into(),
+        right: true,
+        passed: vec![],
+        failed: vec![],
+        unclear: vec![],
+        error: None,
+    };
+    let doubles: Vec<Double> = verifier.doubles().iter().map(double).collect();
+    Matrix {
+        schema: SCHEMA.into(),
+        spec: verifier.spec().version,
+        harness: Harness { version: "0.1.0".into(), sha256: harness.to_string(), mutants_sha256: "aa".repeat(32) },
+        kernel: "6.12.0".into(),
+        identity: "root".into(),
+        full: false,
+        started_at: "2026-01-01T00:00:00Z".into(),
+        wall_ms: 1,
+        ablation: None,
+        summary: Summary::of(&mutants, &doubles),
+        mutants,
+        doubles,
+    }
 }

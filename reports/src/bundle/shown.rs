@@ -7,13 +7,8 @@ use super::{
     read::{Bundle, MAX_FILE, ReadError},
 };
 use crate::{
-    json,
-    mutants::Mutant,
-    predicate::Predicate,
-    results::Results,
-    sanitise,
-    signing::dsse::Envelope,
-    verify::{attestations::MAX_ATTESTATIONS, matrix::Document},
+    json, matrix::Matrix, mutants::Mutant, predicate::Predicate, results::Results, sanitise, signing::dsse::Envelope,
+    verify::attestations::MAX_ATTESTATIONS,
 };
 
 /// What a bundle, or a results document alone, says.
@@ -62,7 +57,7 @@ impl Shown {
         let predicate = predicate
             .map(|bytes| serde_json::from_slice(&bytes).map_err(|error| malformed(PREDICATE, &error.to_string())));
         let mutants = there(payload(MATRIX))?.map(|bytes| {
-            Document::parse(&bytes).map(|document| document.mutants).map_err(|what| malformed(MATRIX, &what))
+            Matrix::read(&bytes).map(|matrix| matrix.mutants).map_err(|error| malformed(MATRIX, &error.to_string()))
         });
         let signed = there(bundle.beside(ATTESTATIONS, MAX_ATTESTATIONS))?.and_then(|bytes| {
             let first = bytes.split(|byte| *byte == b'\n').next()?;

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::{
     code::Code,
     gate::{Rejection, Strictness, refuse, require},
@@ -11,73 +9,28 @@ use super::{
     policy::{Demand, Policy},
 };
 use crate::{
-    mutants::{Fate, Mutant},
-    predicate::{Matrix, Predicate},
+    matrix::Matrix,
+    mutants::Fate,
+    predicate::{Matrix as Stated, Predicate},
     sanitise,
-    signing::{digest::Digest, strict},
+    signing::digest::Digest,
 };
-
-/// Bytes of a matrix, at most.
-const MAX_MATRIX: usize = 16 << 20;
-
-/// Of its document, what counts here.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Document {
-    pub spec: String,
-    pub harness: Program,
-    pub kernel: String,
-    pub identity: String,
-    pub mutants: Vec<Mutant>,
-    pub doubles: Vec<Double>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Program {
-    pub sha256: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Double {
-    pub name: String,
-    pub right: bool,
-}
-
-impl Document {
-    /// Reads what `watertight selftest --json` printed.
-    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        strict::check(bytes, MAX_MATRIX).map_err(|error| error.to_string())?;
-        serde_json::from_slice(bytes).map_err(|error| sanitise::text(error.to_string(), sanitise::NAME_LIMIT))
-    }
-
-    /// What a statement says of it.
-    pub fn stated(&self, bytes: &[u8]) -> Matrix {
-        Matrix {
-            sha256: Digest::of(bytes).to_string(),
-            harness_sha256: self.harness.sha256.clone(),
-            spec: self.spec.clone(),
-            kernel: self.kernel.clone(),
-            identity: self.identity.clone(),
-        }
-    }
-}
 
 /// The matrix is the one that was signed, of the same harness and text, and every mutant in it was caught.
 pub fn matrix(
     predicate: &Predicate,
-    document: Option<&[u8]>,
+    kept: Option<&(Digest, Matrix)>,
     policy: &Policy,
     judge: &impl Judge,
     strictness: &impl Strictness,
 ) -> Result<(), Rejection> {
-    let (Some(named), Some(bytes)) = (&predicate.mutation_matrix, document) else {
-        let neither = predicate.mutation_matrix.is_none() && document.is_none();
+    let (Some(named), Some((digest, document))) = (&predicate.mutation_matrix, kept) else {
+        let neither = predicate.mutation_matrix.is_none() && kept.is_none();
         return require(strictness, neither && !policy.demands(Demand::Matrix), Code::MatrixMissing, || {
             "the statement names no kill matrix, or the bundle does not hold the one that it names".into()
         });
     };
-    let document = Document::parse(bytes)
-        .map_err(|error| Rejection::new(Code::Schema, format!("payload/matrix.json: {error}")))?;
-    let found = document.stated(bytes);
+    let found = Stated::of(document, *digest);
     require(strictness, found.sha256 == named.sha256, Code::MatrixDigest, || {
         format!("payload/matrix.json has the digest {}, and another was signed", found.sha256)
     })?;
@@ -92,7 +45,7 @@ pub fn matrix(
     })?;
     let mut expected = judge.mutants(document.identity == "root");
     for row in &document.mutants {
-        let slug = sanitise::text(&row.slug, sanitise::NAME_LIMIT);
+        let slug = &row.slug;
         let known = expected.remove(&row.slug);
         require(strictness, known.is_some_and(|ids| same(&ids, &row.expected)), Code::Mutctl, || {
             format!("mutant {slug} is not there in this version, is there twice, or other checks must catch it")
@@ -109,8 +62,7 @@ pub fn matrix(
     let missed = judge.doubles().into_iter().find(|name| !seen_through(name));
     let wrong = missed.or_else(|| document.doubles.iter().find(|double| !double.right).map(|one| one.name.clone()));
     require(strictness, wrong.is_none(), Code::Mutctl, || {
-        let name = sanitise::text(wrong.unwrap_or_default(), sanitise::NAME_LIMIT);
-        format!("the matrix does not show that the double {name} was seen through")
+        format!("the matrix does not show that the double {} was seen through", wrong.unwrap_or_default())
     })
 }
 

@@ -11,7 +11,7 @@ mod gate;
 mod instructions;
 mod judge;
 mod logged;
-pub mod matrix;
+mod matrix;
 mod payload;
 pub mod policy;
 mod request;
@@ -83,7 +83,7 @@ pub fn verify(
     let derived_nonce = judge.nonce(&predicate.run.salt, predicate.run.challenge.as_deref());
     circumstances::freshness(predicate, policy, request, derived_nonce, strictness)?;
     let read = consistent(bundle, predicate, &policy.min_profile, judge, strictness)?;
-    matrix::matrix(predicate, read.matrix.as_deref(), policy, judge, strictness)?;
+    matrix::matrix(predicate, read.matrix.as_ref(), policy, judge, strictness)?;
     results::test_result(&attested, strictness)?;
     logged::log(&attested, policy, request, strictness)?;
     results::accepted(predicate, policy, strictness)?;

@@ -4,7 +4,6 @@ use super::{
     code::Code,
     gate::{Rejection, Strictness, refuse, require},
     judge::Judge,
-    matrix::Document,
     policy,
 };
 use crate::{
@@ -13,9 +12,11 @@ use crate::{
         payload::{self, Payload},
         read::{Bundle, Files, ReadError},
     },
+    matrix::Matrix,
     predicate::{Check, Predicate, Summary},
     results::{CheckResult, Counts, Status, Verdict},
     sanitise,
+    signing::digest::Digest,
 };
 
 /// Bytes of `SHA256SUMS`, at most.
@@ -26,8 +27,8 @@ const MAX_MANIFEST: u64 = 8 << 20;
 pub struct Read {
     pub payload: Payload,
     pub manifest: Manifest,
-    /// The kill matrix's document, where there is one.
-    pub matrix: Option<Vec<u8>>,
+    /// The kill matrix, where there is one, and the digest of its document.
+    pub matrix: Option<(Digest, Matrix)>,
     /// The target's manifest.
     pub(super) target: Vec<u8>,
     pub(super) reports: Files,
@@ -63,7 +64,14 @@ pub fn closed_world(bundle: &Bundle, predicate: &Predicate, strictness: &impl St
     let mut files = bundle.payload(&manifest, wanted).map_err(unread)?;
     let payload = Payload::take(&mut files)
         .map_err(|error| Rejection::new(error.code(), sanitise::text(error.to_string(), sanitise::LIMIT)))?;
-    let matrix = files.remove(MATRIX);
+    let matrix = match (files.remove(MATRIX), manifest.entries.get(MATRIX)) {
+        (Some(bytes), Some(digest)) => {
+            let read = Matrix::read(&bytes);
+            let read = read.map_err(|error| Rejection::new(Code::Schema, format!("payload/{MATRIX}: {error}")))?;
+            Some((Digest::from_bytes(*digest), read))
+        }
+        _ => None,
+    };
     let named = manifest.entries.get(TARGET).map(hex::encode);
     require(strictness, named.as_ref() == Some(&predicate.target.manifest_sha256), Code::ObsMismatch, || {
         format!("payload/{TARGET} is not the manifest that was signed")
@@ -156,9 +164,8 @@ pub fn judgement(
     require(strictness, predicate.checks.len() == stated.len(), Code::CheckMissing, || {
         "the statement has another number of results than the payload".into()
     })?;
-    let matrix = read.matrix.as_deref().and_then(|bytes| Document::parse(bytes).ok());
-    let mutants = matrix.map(|document| document.mutants).unwrap_or_default();
-    let reports = judge.reports(results, &mutants);
+    let mutants = read.matrix.as_ref().map_or(&[][..], |(_, matrix)| &matrix.mutants);
+    let reports = judge.reports(results, mutants);
     for (path, there) in &read.reports {
         let name = path.strip_prefix(REPORTS).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
         let same = reports.iter().any(|(known, bytes)| known == name && bytes == there);

@@ -11,12 +11,12 @@ use watertight_reports::{
         Writer,
         documents::{PLAN_SCHEMA, Plan as Document},
     },
-    predicate::{Ci, Harness, Matrix, Source, logged_profile, subject_digest},
+    matrix::Matrix,
+    predicate::{Ci, Harness, Source, logged_profile, subject_digest},
     sanitise,
     signing::digest::Digest,
     time,
     transparency::{entry::Entry, file::LogFile},
-    verify::matrix,
 };
 
 use super::{Plan, Refusal};
@@ -146,17 +146,13 @@ fn official(line: &Check, harness: &Harness) -> Result<(), String> {
 }
 
 /// The kill matrix that the evidence refers to.
-fn matrix(path: &Path) -> Result<(Vec<u8>, Matrix), String> {
+fn matrix(path: &Path) -> Result<(Matrix, Vec<u8>), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read the matrix {}: {error}", path.display()))?;
-    let document = matrix::Document::parse(&bytes).map_err(|error| {
-        format!("{}: {error}; a matrix is what `watertight selftest --json` prints", path.display())
-    })?;
-    let stated = document.stated(&bytes);
-    let own = build_info::sha256()?;
-    if stated.harness_sha256 != own {
+    let matrix = Matrix::read(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
+    if matrix.harness.sha256 != build_info::sha256()? {
         return Err(format!("the matrix {} was made by another program than this one", path.display()));
     }
-    Ok((bytes, stated))
+    Ok((matrix, bytes))
 }
 
 /// Where the target came from, as the line says it.
