@@ -10,7 +10,10 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 use watertight_reports::results::{Level, Subject};
 
-use crate::check::{Capability, Check};
+use crate::{
+    check::{Capability, Check},
+    checks,
+};
 
 /// The normative text, as it was when this program was built.
 pub const TEXT: &str = include_str!("../../CONFORMANCE.md");
@@ -88,6 +91,13 @@ impl Catalogue {
     /// Reads the text that was built in.
     pub fn load() -> Result<Self, CatalogueError> {
         Self::parse(TEXT)
+    }
+
+    /// The text that was built in, where this program's checks agree with it; else every disagreement.
+    pub fn agreed() -> Result<Self, Vec<String>> {
+        let catalogue = Self::load().map_err(|error| vec![error.to_string()])?;
+        catalogue.agree(&checks::all())?;
+        Ok(catalogue)
     }
 
     /// Reads this text. An error names the line.

@@ -114,7 +114,8 @@ impl Keep {
         let manifest = writer.close()?;
         let finished_at = time::rfc3339(SystemTime::now());
         let monotonic_ms = began.elapsed().as_millis() as u64;
-        let end = predicate::End { finished_at, monotonic_ms, manifest: &manifest };
+        let not_claimed = catalogue.not_claimed;
+        let end = predicate::End { finished_at, monotonic_ms, manifest: &manifest, not_claimed };
         let predicate = predicate::of(&plan, &run, outcome, target, supplied, end).map_err(KeepError::Program)?;
         writer.beside(bundle::PREDICATE, json::render(&predicate).as_bytes())?;
         Ok(manifest)

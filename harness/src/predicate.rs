@@ -18,14 +18,7 @@ use watertight_reports::{
 };
 
 use crate::{
-    build_info,
-    catalogue::{self, Catalogue},
-    checks,
-    doctor::programs,
-    keep::Supplied,
-    machine,
-    outcome::Outcome,
-    target::Target,
+    build_info, catalogue, checks, doctor::programs, keep::Supplied, machine, outcome::Outcome, target::Target,
 };
 
 /// The profile's name.
@@ -36,6 +29,8 @@ pub struct End<'a> {
     pub finished_at: String,
     pub monotonic_ms: u64,
     pub manifest: &'a Manifest,
+    /// What the text says that no verdict says anything of.
+    pub not_claimed: Vec<String>,
 }
 
 /// What is signed of this run.
@@ -91,7 +86,7 @@ pub fn of(
             .as_ref()
             .map(|(matrix, document)| predicate::Matrix::of(matrix, signing::digest::Digest::of(document))),
         summary: Summary::of(results),
-        not_claimed: not_claimed(),
+        not_claimed: end.not_claimed,
         redactions: vec![],
         evidence: bound(end.manifest),
         previous: supplied.previous.clone(),
@@ -150,12 +145,6 @@ pub fn statement_of(result: &CheckResult, evidence: &Evidence) -> Check {
     Check::of(result, attempts)
 }
 
-/// What the text says that no verdict says anything of.
-pub fn not_claimed() -> Vec<String> {
-    // A text that cannot be read stops every command before it comes to this.
-    Catalogue::load().map(|catalogue| catalogue.not_claimed).unwrap_or_default()
-}
-
 /// What a target is.
 pub fn kind(target: &Target) -> Kind {
     match target {
@@ -207,10 +196,11 @@ pub fn reproduce(plan: &Plan) -> Reproduce {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::Catalogue;
 
     #[test]
     fn what_is_not_claimed_is_what_the_text_says() {
-        let not_claimed = not_claimed();
+        let not_claimed = Catalogue::load().expect("a catalogue").not_claimed;
         assert!(not_claimed.iter().any(|one| one.contains("kernel vulnerabilities")), "{not_claimed:?}");
     }
 

@@ -2,14 +2,11 @@
 
 mod edit;
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    io::{self, Read},
-};
+use std::{collections::BTreeMap, io};
 
 use serde::Deserialize;
 use watertight_probe::wire;
+use watertight_reports::files;
 
 use crate::{
     check::Capability,
@@ -312,13 +309,10 @@ pub fn is_file(name: &str) -> bool {
 }
 
 fn read(path: &str) -> Result<String, TargetError> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_MANIFEST + 1).read_to_string(&mut text));
-    read.map_err(|source| TargetError::File { path: path.to_owned(), source })?;
-    if text.len() as u64 > MAX_MANIFEST {
-        return Err(TargetError::Long { path: path.to_owned() });
-    }
-    Ok(text)
+    files::text(path.as_ref(), MAX_MANIFEST).map_err(|source| match source.kind() {
+        io::ErrorKind::FileTooLarge => TargetError::Long { path: path.to_owned() },
+        _ => TargetError::File { path: path.to_owned(), source },
+    })
 }
 
 impl KnownFailure {

@@ -10,6 +10,7 @@ use watertight_reports::{
     mutants::Mutant,
     predicate::{Check, Profile, Reproduce, Spec},
     results::{CheckResult, Level, Results},
+    signing::digest::Digest,
     verify::{Declared, Judge},
 };
 
@@ -30,9 +31,7 @@ pub struct Verifier {
 impl Verifier {
     /// Fails where the text and the checks of this program disagree.
     pub fn new() -> Result<Self, String> {
-        let catalogue = Catalogue::load().map_err(|error| error.to_string())?;
-        catalogue.agree(&checks::all()).map_err(|problems| problems.join("\n"))?;
-        Ok(Self { catalogue })
+        Catalogue::agreed().map(|catalogue| Self { catalogue }).map_err(|problems| problems.join("\n"))
     }
 }
 
@@ -110,7 +109,7 @@ impl Judge for Verifier {
     }
 
     fn not_claimed(&self) -> Vec<String> {
-        predicate::not_claimed()
+        self.catalogue.not_claimed.clone()
     }
 
     fn reports(&self, results: &Results, mutants: &[Mutant]) -> Vec<(String, Vec<u8>)> {
@@ -120,7 +119,5 @@ impl Judge for Verifier {
 
 /// 32 bytes in lower-case hexadecimal digits.
 fn bytes(text: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    let lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());
-    (lower && hex::decode_to_slice(text, &mut bytes).is_ok()).then_some(bytes)
+    text.parse::<Digest>().ok().map(|digits| *digits.as_bytes())
 }

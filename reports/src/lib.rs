@@ -5,6 +5,7 @@ pub mod diff;
 pub mod doctor;
 pub mod evidence;
 pub mod explain;
+pub mod files;
 pub mod json;
 pub mod list;
 pub mod matrix;

@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use watertight_reports::{bundle::shown::Shown, diff, json};
+use watertight_reports::{diff, json};
 
-use super::{USAGE, line, output, refuse, show};
+use super::{USAGE, line, load, output, refuse, show};
 
 /// Exit status where something became worse.
 const WORSE: u8 = 1;
 
 pub fn run(options: &line::Diff) -> ExitCode {
-    let both = Shown::open(&options.before).and_then(|before| Ok((before, Shown::open(&options.after)?)));
+    let both = load::shown(&options.before).and_then(|before| Ok((before, load::shown(&options.after)?)));
     let (before, after) = match both {
         Ok(both) => both,
         Err(error) => return refuse(&error, USAGE),

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use watertight_probe::nonce::RunNonce;
 use watertight_reports::{
-    bundle::shown::Shown,
     evidence::LaunchKind,
     explain::{self, ExplainInput},
 };
@@ -12,6 +11,7 @@ use watertight_reports::{
 use super::{
     HARNESS_ERROR, USAGE, attempt, check, doctor,
     line::Explain,
+    load,
     nearest::{hint, nearest},
     output,
 };
@@ -41,7 +41,7 @@ pub fn run(line: &Explain) -> ExitCode {
         Ok(target) => target,
         Err(words) => return super::refuse(&words, USAGE),
     };
-    let bundle = match line.bundle.as_deref().map(Shown::open).transpose() {
+    let bundle = match line.bundle.as_deref().map(load::shown).transpose() {
         Ok(bundle) => bundle,
         Err(error) => return super::refuse(&error, USAGE),
     };

@@ -1,15 +1,10 @@
 //! Results that a command is given: the one place that knows where they can come from.
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::{collections::BTreeMap, io, path::Path};
 
 use watertight_reports::{
-    bundle::shown::Shown,
-    json,
+    bundle::{read::MAX_FILE, shown::Shown},
+    files, json,
     matrix::Matrix,
     mutants::{Fate, Mutant},
     render::Signature,
@@ -29,25 +24,42 @@ pub struct Loaded {
 
 /// The results in this file or bundle, sanitised and consistent; `-` is standard input.
 pub fn results(path: &Path) -> Result<Loaded, String> {
-    let shown = path.display();
     if path.is_dir() {
-        let Shown { results, predicate: _, mutants, signed } =
-            Shown::open(path).map_err(|error| format!("{shown}: {error}"))?;
+        let Shown { results, predicate: _, mutants, signed } = bundle(path)?;
         return Ok(Loaded {
             results: vec![results],
             matrix: fates(mutants.unwrap_or_default()),
             signature: signed.map(|(statement, keys)| Signature { statement: statement.to_string(), keys }),
         });
     }
-    let text = text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-    let results = json::read_all(&text).map_err(|error| format!("{shown}: {error}"))?;
-    Ok(Loaded { results, matrix: BTreeMap::new(), signature: None })
+    Ok(Loaded { results: documents(path, LIMIT)?, matrix: BTreeMap::new(), signature: None })
+}
+
+/// What this bundle says, or a file with the results of one target.
+pub fn shown(path: &Path) -> Result<Shown, String> {
+    if path.is_dir() {
+        return bundle(path);
+    }
+    match <[Results; 1]>::try_from(documents(path, MAX_FILE)?) {
+        Ok([results]) => Ok(Shown { results, predicate: None, mutants: None, signed: None }),
+        Err(several) => Err(format!("{}: it has results of {} targets, not of one", path.display(), several.len())),
+    }
+}
+
+fn bundle(path: &Path) -> Result<Shown, String> {
+    Shown::open(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn documents(path: &Path, limit: u64) -> Result<Vec<Results>, String> {
+    let shown = path.display();
+    let text = text(path, limit).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    json::read_all(&text).map_err(|error| format!("{shown}: {error}"))
 }
 
 /// What became of each mutant in the selftest that printed this file.
 pub fn matrix(path: &Path) -> Result<BTreeMap<String, Fate>, String> {
     let shown = path.display();
-    let text = text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let text = text(path, LIMIT).map_err(|error| format!("cannot read {shown}: {error}"))?;
     let matrix = Matrix::read(text.as_bytes()).map_err(|error| format!("{shown}: {error}"))?;
     Ok(fates(matrix.mutants))
 }
@@ -57,21 +69,14 @@ fn fates(mutants: Vec<Mutant>) -> BTreeMap<String, Fate> {
 }
 
 /// The text of this file; `-` is standard input.
-fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let read = if path == Path::new("-") {
-        io::stdin().lock().take(LIMIT + 1).read_to_string(&mut text)?
-    } else {
-        File::open(path)?.take(LIMIT + 1).read_to_string(&mut text)?
-    };
-    if read as u64 > LIMIT {
-        return Err(io::Error::other(format!("it has more than {} MiB", LIMIT >> 20)));
-    }
-    Ok(text)
+fn text(path: &Path, limit: u64) -> io::Result<String> {
+    if path == Path::new("-") { files::read_text(io::stdin().lock(), limit) } else { files::text(path, limit) }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     fn refused(path: &Path) -> String {

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::{catalogue::Catalogue, checks};
+use crate::catalogue::Catalogue;
 
 /// Exit status of a usage error, and of input that cannot be used.
 pub const USAGE: u8 = 2;
@@ -68,9 +68,7 @@ pub fn main() -> ExitCode {
 
 /// The requirements, which every check of this program must agree with: nothing is run otherwise.
 fn catalogue() -> Result<Catalogue, String> {
-    let catalogue = Catalogue::load().map_err(|error| error.to_string())?;
-    catalogue.agree(&checks::all()).map_err(|problems| problems.join("\nwatertight: "))?;
-    Ok(catalogue)
+    Catalogue::agreed().map_err(|problems| problems.join("\nwatertight: "))
 }
 
 /// Tells the user why nothing was done.

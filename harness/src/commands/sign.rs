@@ -1,13 +1,6 @@
 //! `watertight sign`: vouches for a bundle that another process made. It executes nothing, and judges everything again.
 
-use std::{
-    fs::{self, OpenOptions},
-    io::Write,
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-    process::ExitCode,
-    time::SystemTime,
-};
+use std::{path::Path, process::ExitCode, time::SystemTime};
 
 use serde::Serialize;
 use watertight_reports::{
@@ -16,6 +9,7 @@ use watertight_reports::{
         instructions::{VERIFY, verify_md},
         read::{Bundle, ReadError},
     },
+    files,
     predicate::Predicate,
     signing::{
         digest::Digest,
@@ -81,7 +75,7 @@ fn signed(path: &Path, key: &SigningKey, log: Option<&Path>) -> Result<String, (
         (ATTESTATIONS, lines.iter().map(|line| format!("{line}\n")).collect()),
     ];
     for (name, text) in files {
-        write(&path.join(name), text.as_bytes())
+        files::replace(&path.join(name), text.as_bytes())
             .map_err(|error| (format!("cannot write {}: {error}", path.join(name).display()), HARNESS_ERROR))?;
     }
     let statement = Digest::of(envelopes[0].unverified_payload());
@@ -143,23 +137,4 @@ fn signed_too(bytes: &[u8], payloads: &[Vec<u8>], key: &SigningKey) -> Result<Ve
         envelope.add_signature(key);
     }
     Ok(envelopes)
-}
-
-/// Never half of a file.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let written = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(&part)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        // What is half written is of no use to anyone.
-        let _ = fs::remove_file(&part);
-    }
-    written
 }

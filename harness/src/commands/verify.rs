@@ -2,8 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{File, OpenOptions},
-    io::{self, Read, Write},
+    fs::OpenOptions,
+    io::{self, Write},
     path::Path,
     process::ExitCode,
     time::SystemTime,
@@ -12,7 +12,7 @@ use std::{
 use serde_json::json;
 use watertight_reports::{
     bundle::read::Bundle,
-    json,
+    files, json,
     results::Status,
     sanitise,
     signing::digest::Digest,
@@ -162,10 +162,7 @@ fn text_lines(path: &Path) -> Result<BTreeSet<String>, String> {
 
 /// A file of the verifier's own.
 fn text(path: &Path, limit: u64) -> Result<String, String> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(limit + 1).read_to_string(&mut text));
-    read.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    if text.len() as u64 > limit { Err(format!("{} has more than {limit} bytes", path.display())) } else { Ok(text) }
+    files::text(path, limit).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 fn digest(path: &Path) -> Result<Digest, String> {

@@ -1,17 +1,23 @@
 //! A bundle to look at: what it says, with nobody's word for it. Whoever relies on it verifies it.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
 
 use super::{
     ATTESTATIONS, MATRIX, PAYLOAD, PREDICATE, RESULTS,
     read::{Bundle, MAX_FILE, ReadError},
 };
 use crate::{
-    json, matrix::Matrix, mutants::Mutant, predicate::Predicate, results::Results, sanitise, signing::dsse::Envelope,
+    json,
+    matrix::Matrix,
+    mutants::Mutant,
+    predicate::Predicate,
+    results::Results,
+    sanitise,
+    signing::{digest::Digest, dsse::Envelope},
     verify::attestations::MAX_ATTESTATIONS,
 };
 
-/// What a bundle, or a results document alone, says.
+/// What a bundle says; of a results document alone, only those.
 #[derive(Clone, Debug)]
 pub struct Shown {
     pub results: Results,
@@ -20,7 +26,7 @@ pub struct Shown {
     /// The mutants of its kill matrix.
     pub mutants: Option<Vec<Mutant>>,
     /// The payload of its statement, and the keys that claim to have signed it, unverified.
-    pub signed: Option<(crate::signing::digest::Digest, Vec<String>)>,
+    pub signed: Option<(Digest, Vec<String>)>,
 }
 
 /// Why there is nothing to show.
@@ -28,8 +34,6 @@ pub struct Shown {
 pub enum ShowError {
     #[error(transparent)]
     Read(#[from] ReadError),
-    #[error("cannot read {path}: {source}")]
-    File { path: String, source: io::Error },
     #[error("{path}: {source}")]
     Results { path: String, source: json::Error },
     #[error("{path}: {what}")]
@@ -37,20 +41,9 @@ pub enum ShowError {
 }
 
 impl Shown {
-    /// Reads a bundle's directory, or a results document.
+    /// Reads a bundle's directory.
     pub fn open(path: &Path) -> Result<Self, ShowError> {
-        if path.is_dir() {
-            return Self::bundle(&Bundle::open(path)?);
-        }
-        let file = |source| ShowError::File { path: path.display().to_string(), source };
-        if fs::metadata(path).map_err(file)?.len() > MAX_FILE {
-            return Err(ReadError::TooBig { path: path.display().to_string(), limit: MAX_FILE }.into());
-        }
-        let results = results(&path.display().to_string(), &fs::read(path).map_err(file)?)?;
-        Ok(Self { results, predicate: None, mutants: None, signed: None })
-    }
-
-    fn bundle(bundle: &Bundle) -> Result<Self, ShowError> {
+        let bundle = Bundle::open(path)?;
         let payload = |name: &str| bundle.inside(name, MAX_FILE);
         let results = results(&format!("{PAYLOAD}/{RESULTS}"), &payload(RESULTS)?)?;
         let predicate = there(bundle.beside(PREDICATE, MAX_FILE))?;
@@ -63,7 +56,7 @@ impl Shown {
             let first = bytes.split(|byte| *byte == b'\n').next()?;
             let envelope = Envelope::parse(first).ok()?;
             let keys = envelope.signatures().iter().map(|one| sanitise::text(&one.keyid, sanitise::NAME_LIMIT));
-            Some((crate::signing::digest::Digest::of(envelope.unverified_payload()), keys.collect()))
+            Some((Digest::of(envelope.unverified_payload()), keys.collect()))
         });
         Ok(Self { results, predicate: predicate.transpose()?, mutants: mutants.transpose()?, signed })
     }

@@ -2,9 +2,9 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, DirBuilder, OpenOptions},
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    fs::{self, DirBuilder},
+    io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -12,7 +12,10 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{LAUNCHES, MANIFEST, Manifest, PAYLOAD, records};
-use crate::evidence::Launch;
+use crate::{
+    evidence::Launch,
+    files::{self, Until},
+};
 
 /// A bundle that is being written, from any thread.
 #[derive(Debug)]
@@ -136,19 +139,8 @@ impl Writer {
         // Beside the payload, so that one which is left there is no file of the payload; a name of its own for each
         // thread's.
         let part = self.root.join(format!(".{}.part", name.replace('/', "-")));
-        let written = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o644)
-            .open(&part)
-            .and_then(|mut file| file.write_all(bytes))
-            .and_then(|()| fs::rename(&part, &path));
-        written.map_err(|source| {
-            // What is half written is of no use to anyone.
-            let _ = fs::remove_file(&part);
-            WriteError::Io { path, source }
-        })
+        // A bundle counts when it is whole: to wait for the disk at every file of it would be for nothing.
+        files::replace_through(&part, &path, bytes, Until::Written).map_err(|source| WriteError::Io { path, source })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,7 +1,7 @@
 //! The log's file, `LOG.jsonl`: lines are added to it under a lock, and to the disk; none is ever changed.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, Read, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
@@ -18,7 +18,10 @@ use super::{
     entry::{Entries, Entry, EntryError},
     merkle,
 };
-use crate::signing::{digest::Digest, key::SigningKey};
+use crate::{
+    files,
+    signing::{digest::Digest, key::SigningKey},
+};
 
 /// Largest log in bytes: some 50,000 entries. A larger one belongs into tiles.
 pub const MAX_LOG: usize = 16 << 20;
@@ -115,15 +118,11 @@ impl LogFile {
 
     /// Replaces the file of the checkpoint by this one, at once.
     pub fn write_checkpoint(&self, path: &Path, note: &str) -> Result<(), LogFileError> {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
-        let write = || {
-            let mut file = File::create(&beside)?;
-            file.write_all(note.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&beside, path)
-        };
-        write().map_err(|source| LogFileError::Io { what: "write the checkpoint of", path: self.path.clone(), source })
+        files::replace(path, note.as_bytes()).map_err(|source| LogFileError::Io {
+            what: "write the checkpoint of",
+            path: self.path.clone(),
+            source,
+        })
     }
 
     pub fn entries(&self) -> &Entries {
