@@ -109,9 +109,9 @@ pub struct Summary {
 /// Why a kill matrix could not be read.
 #[derive(Debug, Error)]
 pub enum Error {
-    #[error("read the kill matrix: {0}; it must be what `watertight selftest --out` wrote")]
+    #[error("read the kill matrix: {0}")]
     Malformed(#[from] serde_json::Error),
-    #[error("read the kill matrix: {0}; it must be what `watertight selftest --out` wrote")]
+    #[error("read the kill matrix: {0}")]
     Strict(#[from] StrictError),
     #[error(
         "read the kill matrix: its schema is `{found}` and this program knows `{SCHEMA}`; use the version that wrote it"

@@ -238,6 +238,15 @@ impl Counts {
 }
 
 impl Status {
+    /// The word as every document writes it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Conformant => "conformant",
+            Self::Nonconformant => "nonconformant",
+            Self::Incomplete => "incomplete",
+        }
+    }
+
     /// What the results amount to. `complete` is false when the run was cut short or checks were filtered out.
     pub fn of(checks: &[CheckResult], complete: bool) -> Self {
         let must = |verdict| checks.iter().any(|check| check.level == Level::Must && check.verdict == verdict);
@@ -289,13 +298,9 @@ impl Results {
 
     /// The whole of it in one line: `conformant (core 1.0, route sockets, 0 not applicable, 3 attempts untestable here)`.
     pub fn status_line(&self) -> String {
-        let status = match self.status {
-            Status::Conformant => "conformant",
-            Status::Nonconformant => "nonconformant",
-            Status::Incomplete => "incomplete",
-        };
         format!(
-            "{status} ({}, route {}, {} not applicable, {} attempts untestable here)",
+            "{} ({}, route {}, {} not applicable, {} attempts untestable here)",
+            self.status.word(),
             self.profile,
             self.target.route,
             self.counts.not_applicable,

@@ -58,10 +58,16 @@ fn documents(path: &Path, limit: u64) -> Result<Vec<Results>, String> {
 
 /// What became of each mutant in the selftest that printed this file.
 pub fn matrix(path: &Path) -> Result<BTreeMap<String, Fate>, String> {
+    kill_matrix(path).map(|(matrix, _)| fates(matrix.mutants))
+}
+
+/// A kill matrix, and its document.
+pub fn kill_matrix(path: &Path) -> Result<(Matrix, Vec<u8>), String> {
     let shown = path.display();
     let text = text(path, LIMIT).map_err(|error| format!("cannot read {shown}: {error}"))?;
-    let matrix = Matrix::read(text.as_bytes()).map_err(|error| format!("{shown}: {error}"))?;
-    Ok(fates(matrix.mutants))
+    let matrix = Matrix::read(text.as_bytes())
+        .map_err(|error| format!("{shown}: {error}; it must be what `watertight selftest --json` printed"))?;
+    Ok((matrix, text.into_bytes()))
 }
 
 fn fates(mutants: Vec<Mutant>) -> BTreeMap<String, Fate> {

@@ -12,9 +12,7 @@ use std::{
 use serde_json::json;
 use watertight_reports::{
     bundle::read::Bundle,
-    files, json,
-    results::Status,
-    sanitise,
+    files, json, sanitise,
     signing::digest::Digest,
     verify::{
         Accepted, LogAtHand, Rejection, Request, Strict,
@@ -97,11 +95,7 @@ fn accepted_text(accepted: &Accepted, options: &line::Verify) -> String {
             "run": { "id": run.id, "started_at": run.started_at, "finished_at": run.finished_at },
         }));
     }
-    let status = match predicate.summary.status {
-        Status::Conformant => "conformant",
-        Status::Nonconformant => "nonconformant",
-        Status::Incomplete => "incomplete",
-    };
+    let status = predicate.summary.status.word();
     let plain = |text: &str| sanitise::text(text, sanitise::NAME_LIMIT);
     let mut text = format!(
         "accepted: {} is {status} ({} {})\n\n  target      {} ({})\n",

@@ -11,7 +11,8 @@ use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
 
 use super::{
     attribute::BEGAN_AT,
-    session::{Nobody, Options, Ran, RunError, Session},
+    listener::Nobody,
+    session::{Options, Ran, RunError, Session},
 };
 use crate::{check::Check, scenario::Scenario, site::Secrets, target::Target};
 

@@ -5,6 +5,7 @@ mod assemble;
 mod attribute;
 mod channel;
 mod launch;
+mod listener;
 mod listening;
 mod scenario;
 mod session;
@@ -14,5 +15,6 @@ mod witness;
 
 pub use attribute::again as attribute_again;
 pub use launch::APPLIED;
+pub use listener::{Listener, Nobody};
 pub use listening::LISTENING;
-pub use session::{Listener, MUTANTS, Nobody, Options, Ran, RunError, Session};
+pub use session::{MUTANTS, Options, Ran, RunError, Session};

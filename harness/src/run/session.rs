@@ -1,11 +1,6 @@
 //! One run against one target: controls, the target, controls again, then the launches that checks ask for by themselves.
 
-use std::{
-    collections::BTreeSet,
-    path::PathBuf,
-    sync::mpsc::{self, Sender},
-    thread,
-};
+use std::{collections::BTreeSet, path::PathBuf, sync::mpsc, thread};
 
 use watertight_fixtures::world::{PROGRAMS, SpawnError, WORKSPACE};
 use watertight_probe::{
@@ -18,6 +13,7 @@ use super::{
     assemble::{Assembled, Common, Made, assemble},
     attribute::attribute,
     launch::{Manner, Running},
+    listener::{Later, Listener},
     version,
 };
 use crate::{
@@ -43,39 +39,6 @@ pub struct Options {
     pub challenge: Vec<u8>,
     /// What makes the nonce of the challenge; a new one where nothing was chosen before the run.
     pub salt: Option<[u8; 32]>,
-}
-
-/// Is told what a run brings as it comes, from any thread.
-pub trait Listener: Sync {
-    /// This is being done now, in a few words.
-    fn stage(&self, stage: &str);
-    /// This launch has ended. What was seen outside of it is known at the end of the run only.
-    fn launch(&self, launch: &Launch);
-}
-
-/// Hears of launches at once, and of stages when those of the others are over.
-struct Later<'a> {
-    listener: &'a dyn Listener,
-    tell: Sender<String>,
-}
-
-impl Listener for Later<'_> {
-    fn stage(&self, stage: &str) {
-        // Nobody listens any more when the other launches could not be made.
-        let _ = self.tell.send(stage.to_owned());
-    }
-
-    fn launch(&self, launch: &Launch) {
-        self.listener.launch(launch);
-    }
-}
-
-/// Listens to nothing.
-pub struct Nobody;
-
-impl Listener for Nobody {
-    fn stage(&self, _: &str) {}
-    fn launch(&self, _: &Launch) {}
 }
 
 /// Why a run could not be made. Nothing is judged then.

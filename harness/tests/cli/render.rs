@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use watertight_reports::render::Format;
+use watertight_reports::{
+    matrix::{Harness, Matrix, SCHEMA, Summary},
+    render::Format,
+};
 
 use super::support::{directory, run};
 
@@ -112,10 +115,22 @@ fn a_selftest_tells_what_became_of_the_mutants() {
     let results = format!("json={}", path("results.json"));
     run(&["check", "dead", "--filter", "EGRESS-14", "--quiet", "--report", &results]);
     let mutant = watertight_reports::mutants::Mutant::new("allow-all-families", "x", vec!["EGRESS-14".into()]);
-    let selftest = serde_json::json!({
-        "spec": "1.0", "harness": { "sha256": "" }, "kernel": "", "identity": "", "mutants": [mutant], "doubles": []
-    })
-    .to_string();
+    let mutants = vec![mutant];
+    let matrix = Matrix {
+        schema: SCHEMA.into(),
+        spec: "1.0".into(),
+        harness: Harness { version: String::new(), sha256: String::new(), mutants_sha256: String::new() },
+        kernel: String::new(),
+        identity: String::new(),
+        full: false,
+        started_at: String::new(),
+        wall_ms: 0,
+        doubles: vec![],
+        ablation: None,
+        summary: Summary::of(&mutants, &[]),
+        mutants,
+    };
+    let selftest = serde_json::to_string(&matrix).expect("JSON");
     fs::write(path("selftest.json"), selftest).expect("written");
     let shown = run(&["render", &path("results.json"), "--format", "html", "--selftest", &path("selftest.json")]);
     assert!(shown.stdout.contains("<code>allow-all-families</code> <span class=\"pill bad\">failed</span>"));

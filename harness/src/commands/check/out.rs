@@ -23,7 +23,7 @@ use super::{Plan, Refusal};
 use crate::{
     build_info,
     catalogue::Catalogue,
-    commands::line::Check,
+    commands::{line::Check, load},
     keep::{Keep, Supplied},
     predicate::{self, CORE},
     site::random as random_bytes,
@@ -147,12 +147,11 @@ fn official(line: &Check, harness: &Harness) -> Result<(), String> {
 
 /// The kill matrix that the evidence refers to.
 fn matrix(path: &Path) -> Result<(Matrix, Vec<u8>), String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot read the matrix {}: {error}", path.display()))?;
-    let matrix = Matrix::read(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
+    let (matrix, document) = load::kill_matrix(path)?;
     if matrix.harness.sha256 != build_info::sha256()? {
         return Err(format!("the matrix {} was made by another program than this one", path.display()));
     }
-    Ok((matrix, bytes))
+    Ok((matrix, document))
 }
 
 /// Where the target came from, as the line says it.
