@@ -1,16 +1,22 @@
 //! What the command line says.
 
+mod documents;
+mod evidence;
+mod target;
+
 use std::{
     ffi::OsString,
     num::{NonZeroU32, NonZeroUsize},
     path::PathBuf,
 };
 
-use clap::{
-    Args, Parser, Subcommand, ValueEnum,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
-};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use watertight_reports::render::Format;
+
+pub use documents::{Badge, Document, Render};
+use documents::{format_parser, report};
+pub use evidence::{Diff, Evidence, Keygen, Log, Sign, Verify};
+pub use target::{Init, Smoke, Target};
 
 /// Version of the program and of the requirements that it tests.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (CONFORMANCE.md 1.0)");
@@ -115,117 +121,6 @@ Exit status: 0 nothing became worse; 1 something did; 2 usage.")]
     Target(Target),
 }
 
-#[derive(Debug, Subcommand)]
-pub enum Target {
-    /// Write a manifest to begin with.
-    #[command(
-        after_help = "Example: watertight target init mine -- mybox --no-network --show {sockets} --show {watertight} --"
-    )]
-    Init(Init),
-    /// Launch the probe in a target: it answers, an allowed path works, a forbidden one is reachable without it. No verdict.
-    #[command(after_help = "Exit status: 0 it works; 1 a step does not; 2 usage; 3 nothing could be run.")]
-    Smoke(Smoke),
-}
-
-#[derive(Debug, Args)]
-pub struct Init {
-    /// What to call it: letters, digits, `-`.
-    #[arg(value_name = "NAME")]
-    pub name: String,
-    /// It has no network at all: no relay, no bridge.
-    #[arg(long)]
-    pub no_routes: bool,
-    /// Where to write it; NAME.toml where nothing is said.
-    #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// The sandbox's own command line, up to where the command to run begins.
-    #[arg(last = true, required = true)]
-    pub command: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct Smoke {
-    /// A target: see `watertight list --targets`, or the file of a manifest.
-    #[arg(value_name = "TARGET")]
-    pub target: String,
-    /// Launch it as root of the world.
-    #[arg(long)]
-    pub as_root: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Diff {
-    /// A bundle, or what `check --format json` printed.
-    #[arg(value_name = "BEFORE")]
-    pub before: PathBuf,
-    /// Another.
-    #[arg(value_name = "AFTER")]
-    pub after: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Sign {
-    /// The bundle's directory.
-    #[arg(value_name = "BUNDLE")]
-    pub bundle: PathBuf,
-    /// The private key: PKCS#8 in PEM, readable by its owner alone.
-    #[arg(long, value_name = "FILE")]
-    pub key_file: Option<PathBuf>,
-    /// Take the key from $WATERTIGHT_SIGNING_KEY where no file is named.
-    #[arg(long)]
-    pub allow_env_key: bool,
-    /// Note the run's end in this log of runs.
-    #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct Log {
-    /// The log of runs: `check --log` and `sign --log` write it.
-    #[arg(value_name = "LOG")]
-    pub log: PathBuf,
-    /// The log's name, which no other log has: host and path of where it is published.
-    #[arg(long, value_name = "NAME")]
-    pub origin: String,
-    /// The log's private key, which signs nothing else.
-    #[arg(long, value_name = "FILE")]
-    pub key_file: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub struct Verify {
-    /// The bundle's directory.
-    #[arg(value_name = "BUNDLE")]
-    pub bundle: PathBuf,
-    /// Whose signatures count, and what must be true of a run.
-    #[arg(long, value_name = "FILE")]
-    pub policy: PathBuf,
-    /// The program at hand that the evidence must be about.
-    #[arg(long, value_name = "FILE")]
-    pub artifact: Option<PathBuf>,
-    /// The commit that it must be about.
-    #[arg(long, value_name = "SHA")]
-    pub commit: Option<String>,
-    /// The challenge that was given to `check --nonce`.
-    #[arg(long, value_name = "HEX", value_parser = challenge)]
-    pub nonce: Option<[u8; 32]>,
-    /// A file with the runs that were accepted before; this one is added.
-    #[arg(long, value_name = "FILE")]
-    pub seen: Option<PathBuf>,
-    /// The log of starts and finishes; its checkpoint lies beside it.
-    #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
-    /// The checkpoint of that log that you saw last.
-    #[arg(long, value_name = "FILE", requires = "log")]
-    pub remembered: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Print JSON.
@@ -280,105 +175,10 @@ pub struct Check {
     pub verbose: bool,
 }
 
-/// What is kept of a run for others to verify.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Evidence")]
-pub struct Evidence {
-    /// Keep everything that the run brings as a bundle in this new directory: see `watertight sign` and `verify`. Of
-    /// several targets, each has a directory of its own in it.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// 64 hexadecimal digits that whoever will verify this run has chosen: it then shows that the run was made after.
-    #[arg(long, value_name = "HEX", value_parser = challenge, requires = "out")]
-    pub nonce: Option<[u8; 32]>,
-    /// Note the run's start in this log of runs, before the first check.
-    #[arg(long, value_name = "FILE", requires = "out")]
-    pub log: Option<PathBuf>,
-    /// The kill matrix of this very program, which shows that the checks can fail: `watertight selftest --json`.
-    #[arg(long, value_name = "FILE", requires = "out")]
-    pub matrix: Option<PathBuf>,
-    /// Call the run official: refused unless it is whole, logged, challenged, and made by a release of committed files.
-    #[arg(long, requires = "out")]
-    pub official: bool,
-    /// Where the target's source is. It is noted as you say it.
-    #[arg(long, value_name = "URI", requires = "commit")]
-    pub source: Option<String>,
-    /// The commit that the target was built from.
-    #[arg(long, value_name = "SHA", requires = "out")]
-    pub commit: Option<String>,
-    /// The merge that was tested, where it is not that commit itself.
-    #[arg(long, value_name = "SHA", requires = "commit")]
-    pub merge_commit: Option<String>,
-    /// Files differed from that commit.
-    #[arg(long, requires = "commit")]
-    pub dirty: bool,
-}
-
-/// The 32 bytes of a challenge.
-fn challenge(text: &str) -> Result<[u8; 32], String> {
-    let mut bytes = [0; 32];
-    match hex::decode_to_slice(text, &mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(_) => Err("a nonce is 64 hexadecimal digits; `openssl rand -hex 32` makes one".into()),
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
     /// Network, privileges, relays, starts and ends.
     Core,
-}
-
-/// Which results a document is made of, and where it goes.
-#[derive(Debug, Args)]
-pub struct Document {
-    /// A bundle, or what `watertight check --format json` printed; `-` is standard input.
-    #[arg(value_name = "RESULTS")]
-    pub results: PathBuf,
-    /// Of several targets, only this one.
-    #[arg(long, value_name = "NAME")]
-    pub target: Option<String>,
-    /// Write to this file instead of standard output.
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct Render {
-    #[command(flatten)]
-    pub document: Document,
-    /// How they are shown.
-    #[arg(long, value_parser = format_parser(), default_value = "text")]
-    pub format: Format,
-    /// What `watertight selftest --json` printed: mutants are then shown with what became of them.
-    #[arg(long, value_name = "FILE")]
-    pub selftest: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct Badge {
-    #[command(flatten)]
-    pub document: Document,
-    /// Print what a shields.io endpoint answers instead of an image.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// A format by its name.
-fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.about()));
-    PossibleValuesParser::new(values).try_map(|name| Format::named(&name).ok_or("no such format"))
-}
-
-/// `junit=results.xml`.
-fn report(text: &str) -> Result<(Format, PathBuf), String> {
-    let (name, file) = text.split_once('=').ok_or("it has the form FORMAT=FILE, such as html=report.html")?;
-    let names = || Format::ALL.map(Format::name).join(", ");
-    let format = Format::named(name).ok_or_else(|| format!("there is no format {name:?}; there are: {}", names()))?;
-    if file.is_empty() {
-        return Err("the name of the file is missing behind `=`".into());
-    }
-    Ok((format, file.into()))
 }
 
 #[derive(Debug, Args)]
@@ -430,16 +230,6 @@ pub struct Explain {
     /// Show what a run saw of it: a bundle, or what `check --format json` printed.
     #[arg(long, value_name = "BUNDLE")]
     pub bundle: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct Keygen {
-    /// The file of the key: a new one, in a directory that is there.
-    #[arg(long, value_name = "KEY")]
-    pub out: PathBuf,
-    /// What stands at the end of the line for SSH.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    pub comment: String,
 }
 
 /// The routes of a sandbox.
