@@ -28,7 +28,6 @@ pub struct Supplied {
     pub matrix: Option<(Matrix, Vec<u8>)>,
     pub source: Option<Source>,
     pub ci: Option<Ci>,
-    pub previous: Option<String>,
     /// The command line.
     pub argv: Vec<String>,
 }

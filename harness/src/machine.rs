@@ -125,14 +125,13 @@ fn processor() -> Vec<(String, Fact)> {
             Err(error) => Fact::Unavailable(error.to_string()),
         }
     };
-    let hypervisor = match line("flags") {
-        Fact::Known(_) => {
-            let all = text.as_deref().unwrap_or_default();
-            let found = all.lines().any(|line| line.starts_with("flags") && line.ends_with(" hypervisor"))
-                || all.contains(" hypervisor ");
-            Fact::Known(if found { "yes" } else { "no" }.into())
+    let flags = text.as_deref().map(|text| text.lines().find(|line| line.starts_with("flags")));
+    let hypervisor = match flags {
+        Ok(Some(flags)) => {
+            Fact::Known(if flags.split(' ').any(|flag| flag == "hypervisor") { "yes" } else { "no" }.into())
         }
-        unavailable @ Fact::Unavailable(_) => unavailable,
+        Ok(None) => Fact::Unavailable("/proc/cpuinfo has no flags".into()),
+        Err(error) => Fact::Unavailable(error.to_string()),
     };
     let mut facts = vec![("cpu".to_owned(), line("model name")), ("cpu.hypervisor".to_owned(), hypervisor)];
     match fs::read_dir("/sys/devices/system/cpu/vulnerabilities") {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
 use watertight_reports::{
     bundle::{
         Manifest,
@@ -14,7 +13,7 @@ use watertight_reports::{
         check_set,
     },
     results::{CheckResult, Fact, Results},
-    signing,
+    signing::digest::Digest,
 };
 
 use crate::{
@@ -57,7 +56,7 @@ pub fn of(
             version: results.target.version.clone(),
             route: results.target.route.clone(),
             launched_as: results.target.launched_as.clone(),
-            manifest_sha256: hex::encode(Sha256::digest(&target.manifest)),
+            manifest_sha256: Digest::of(&target.manifest).to_string(),
             artifacts: artifacts(target)?,
             argv: results.target.argv.clone(),
             env_names: target.environment.keys().cloned().collect(),
@@ -84,12 +83,12 @@ pub fn of(
         mutation_matrix: supplied
             .matrix
             .as_ref()
-            .map(|(matrix, document)| predicate::Matrix::of(matrix, signing::digest::Digest::of(document))),
+            .map(|(matrix, document)| predicate::Matrix::of(matrix, Digest::of(document))),
         summary: Summary::of(results),
         not_claimed: end.not_claimed,
         redactions: vec![],
         evidence: bound(end.manifest),
-        previous: supplied.previous.clone(),
+        previous: None,
         reproduce: reproduce(plan),
     })
 }
@@ -103,18 +102,14 @@ fn environment(results: &Results) -> BTreeMap<String, Fact> {
 
 /// The text that was built in.
 pub fn spec(version: &str) -> Spec {
-    Spec {
-        name: "CONFORMANCE.md".into(),
-        version: version.to_owned(),
-        sha256: hex::encode(Sha256::digest(catalogue::TEXT)),
-    }
+    Spec { name: "CONFORMANCE.md".into(), version: version.to_owned(), sha256: Digest::of(catalogue::TEXT).to_string() }
 }
 
 /// The profile whose checks are built in.
 pub fn profile(version: &str) -> Profile {
     let all = checks::all();
     let set = check_set(all.iter().map(|check| (check.id, check.level)));
-    Profile { id: CORE.into(), version: version.to_owned(), check_set: hex::encode(Sha256::digest(set)) }
+    Profile { id: CORE.into(), version: version.to_owned(), check_set: Digest::of(set).to_string() }
 }
 
 /// What binds the raw evidence.

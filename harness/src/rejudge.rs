@@ -40,11 +40,9 @@ pub fn judge(
 /// An attempt, `launch: attempt`, whose nonce is not that of this run, launch and id.
 pub fn foreign_nonce(evidence: &Evidence, run: &RunNonce) -> Option<String> {
     evidence.launches.iter().find_map(|launch| {
-        let foreign = |(id, record): &(&String, &_)| -> bool {
-            let record: &watertight_reports::evidence::AttemptRecord = record;
-            run.attempt(&launch.id, id) != record.nonce
-        };
-        launch.attempts.iter().find(foreign).map(|(id, _)| format!("{}: {id}", launch.id))
+        let mut attempts = launch.attempts.iter();
+        let foreign = attempts.find(|(id, record)| run.attempt(&launch.id, id) != record.nonce);
+        foreign.map(|(id, _)| format!("{}: {id}", launch.id))
     })
 }
 

@@ -58,13 +58,8 @@ impl Out {
         }
         let matrix = line.evidence.matrix.as_deref().map(matrix).transpose().map_err(Refusal::usage)?;
         let words = std::env::args_os().map(|word| sanitise::text(word.as_encoded_bytes(), sanitise::LIMIT));
-        let supplied = Supplied {
-            matrix,
-            source: source(line),
-            ci: ci(|name| std::env::var(name).ok()),
-            previous: None,
-            argv: words.collect(),
-        };
+        let supplied =
+            Supplied { matrix, source: source(line), ci: ci(|name| std::env::var(name).ok()), argv: words.collect() };
         let out = Self {
             directory,
             several,
