@@ -231,7 +231,8 @@ impl<'a> Session<'a> {
         let mut running = self.start_with(kind, assembled, with_instance, manner)?;
         if running.greet(&self.site) {
             running.look_at_sockets(&self.site);
-            if kind == LaunchKind::Target {
+            // Only of broken targets is it asked what listens there.
+            if self.only_needed && kind == LaunchKind::Target {
                 running.look_at_listeners();
             }
             running.go();
