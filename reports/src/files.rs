@@ -19,7 +19,8 @@ pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
     let mut text = String::new();
     from.take(limit + 1).read_to_string(&mut text)?;
     if text.len() as u64 > limit {
-        let shown = if limit % (1 << 20) == 0 { format!("{} MiB", limit >> 20) } else { format!("{limit} bytes") };
+        let shown =
+            if limit.is_multiple_of(1 << 20) { format!("{} MiB", limit >> 20) } else { format!("{limit} bytes") };
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {shown}")));
     }
     Ok(text)
