@@ -26,7 +26,12 @@ use watertight_reports::{
         entry::Entry,
         file::{LogFile, LogFileError},
     },
-    verify::{Rejection, SIGSTORE, SSHSIG, Strict, attestations::MAX_ATTESTATIONS, code::Code, consistent, derived},
+    verify::{
+        Rejection, SIGSTORE, SSHSIG, Strict,
+        attestations::{self, MAX_ATTESTATIONS},
+        code::Code,
+        consistent, derived,
+    },
 };
 
 use super::{HARNESS_ERROR, INVALID, USAGE, line, refuse, show};
@@ -122,8 +127,8 @@ fn payload<P: statement::Predicate + Serialize>(statement: &Statement<P>) -> Res
 
 /// Attestations that others signed already, signed by this key too. They must say the same, byte for byte.
 fn signed_too(bytes: &[u8], payloads: &[Vec<u8>], key: &SigningKey) -> Result<Vec<Envelope>, String> {
-    let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
-    let mut envelopes = lines.map(Envelope::parse).collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    let lines = attestations::envelopes(bytes).map_err(|rejection| rejection.to_string())?;
+    let mut envelopes: Vec<Envelope> = lines.into_iter().map(|(_, envelope)| envelope).collect();
     let same = envelopes.len() == payloads.len()
         && envelopes.iter().zip(payloads).all(|(envelope, payload)| envelope.unverified_payload() == payload);
     if !same {

@@ -52,14 +52,35 @@ pub struct Signed {
     pub signers: BTreeSet<KeyId>,
 }
 
-/// Reads and verifies the attestations of a bundle.
+/// An envelope as it stands in the attestations: its line without the end, and what that says.
+pub type Line<'a> = (&'a [u8], Envelope);
+
+/// Reads the envelopes of a bundle's attestations.
+pub fn envelopes(bytes: &[u8]) -> Result<Vec<Line<'_>>, Rejection> {
+    let lines: Vec<&[u8]> = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n').collect();
+    if lines.len() > MAX_STATEMENTS {
+        let message = format!("there are {} statements, and {MAX_STATEMENTS} are read", lines.len());
+        return Err(Rejection::new(Code::EnvTooBig, message));
+    }
+    let read = |line| {
+        let envelope = Envelope::parse(line).map_err(|error| Rejection::new(error.code(), error.to_string()))?;
+        Ok((line, envelope))
+    };
+    lines.into_iter().map(read).collect()
+}
+
+/// Verifies the envelopes, and reads their statements.
 ///
 /// `spec` is the version of the text that this program judges: another's fields are not guessed at.
-pub fn read(bytes: &[u8], policy: &Policy, spec: &str, strictness: &impl Strictness) -> Result<Attested, Rejection> {
+pub fn read(
+    lines: &[Line<'_>],
+    policy: &Policy,
+    spec: &str,
+    strictness: &impl Strictness,
+) -> Result<Attested, Rejection> {
     let trusted: Vec<&PublicKey> = policy.keys.iter().map(|key| &key.public).collect();
     let (mut conformance, mut test_result): (Option<Attested>, Option<Signed>) = (None, None);
-    for line in lines(bytes)? {
-        let envelope = Envelope::parse(line).map_err(|error| Rejection::new(error.code(), error.to_string()))?;
+    for (_, envelope) in lines {
         let signers = match envelope.verify(trusted.iter().copied()) {
             Ok(verified) => verified.signers,
             Err(error) => {
@@ -106,24 +127,21 @@ pub fn read(bytes: &[u8], policy: &Policy, spec: &str, strictness: &impl Strictn
     Ok(Attested { test_result, ..conformance.ok_or_else(missing)? })
 }
 
-/// The same envelope in other forms, where they are there.
+/// The first envelope in other forms, where they are there.
 pub fn other_forms(
-    attestations: &[u8],
+    (line, envelope): &Line<'_>,
     sigstore: Option<&[u8]>,
     ssh: Option<&[u8]>,
     signers: &BTreeSet<KeyId>,
     policy: &Policy,
     strictness: &impl Strictness,
 ) -> Result<(), Rejection> {
-    let first = lines(attestations)?.next().unwrap_or_default();
     if let Some(bytes) = sigstore {
         let bundle = SigstoreBundle::parse(bytes);
         let same = bundle.is_ok_and(|bundle| {
             // It has one signature where the attestation may have several.
-            Envelope::parse(first).is_ok_and(|envelope| {
-                envelope.unverified_payload() == bundle.envelope.unverified_payload()
-                    && bundle.envelope.signatures().iter().all(|one| envelope.signatures().contains(one))
-            })
+            envelope.unverified_payload() == bundle.envelope.unverified_payload()
+                && bundle.envelope.signatures().iter().all(|one| envelope.signatures().contains(one))
         });
         require(strictness, same, Code::BundleMismatch, || {
             "conformance.sigstore.json does not hold the first envelope of the attestations".into()
@@ -134,7 +152,7 @@ pub fn other_forms(
         let keys = policy.keys.iter().map(|key| &key.public).filter(|key| signers.contains(&key.id()));
         let verified = std::str::from_utf8(bytes)
             .map_err(|error| error.to_string())
-            .and_then(|armored| sshsig::verify(armored, first, keys).map(|_| ()).map_err(|error| error.to_string()));
+            .and_then(|armored| sshsig::verify(armored, line, keys).map(|_| ()).map_err(|error| error.to_string()));
         if let Err(error) = verified {
             refuse(strictness, Code::SshsigInvalid, format!("conformance.sshsig: {error}"))?;
         }
@@ -166,17 +184,6 @@ fn spec_version(payload: &[u8], known: &str, strictness: &impl Strictness) -> Re
              \"(CONFORMANCE.md {found})\" with --version verifies it"
         )
     })
-}
-
-fn lines(bytes: &[u8]) -> Result<impl Iterator<Item = &[u8]>, Rejection> {
-    let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
-    match lines.clone().count() {
-        number if number > MAX_STATEMENTS => Err(Rejection::new(
-            Code::EnvTooBig,
-            format!("there are {number} statements, and {MAX_STATEMENTS} are read"),
-        )),
-        _ => Ok(lines),
-    }
 }
 
 /// Enough of those who count signed.

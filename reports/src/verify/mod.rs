@@ -64,7 +64,8 @@ pub fn verify(
         Err(error @ ReadError::TooBig { .. }) => return Err(Rejection::new(Code::EnvTooBig, error.to_string())),
         Err(error) => return Err(payload::unread(error)),
     };
-    let attested = attestations::read(&attestations, policy, &judge.spec().version, strictness)?;
+    let lines = attestations::envelopes(&attestations)?;
+    let attested = attestations::read(&lines, policy, &judge.spec().version, strictness)?;
     let predicate = &attested.predicate;
     let beside = |name| match bundle.beside(name, MAX_ENVELOPE as u64) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -73,9 +74,11 @@ pub fn verify(
     };
     let (sigstore, ssh) = (beside(SIGSTORE)?, beside(SSHSIG)?);
     let ssh = ssh.as_deref();
-    attestations::other_forms(&attestations, sigstore.as_deref(), ssh, &attested.signers, policy, strictness)?;
-    let first = attestations.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    instructions::instructions(bundle, first, strictness)?;
+    // There is one, since one says what the run found.
+    if let Some(first) = lines.first() {
+        attestations::other_forms(first, sigstore.as_deref(), ssh, &attested.signers, policy, strictness)?;
+        instructions::instructions(bundle, &first.1, strictness)?;
+    }
     unsigned::beside(bundle, predicate, strictness)?;
     circumstances::keys(&attested, policy, strictness)?;
     circumstances::subject(&attested, request, strictness)?;
