@@ -24,7 +24,7 @@ const BEFORE: u32 = 4_000;
 
 /// Worlds beside those of the mutants themselves at once, however many mutants there are: an ordinary user may have 200
 /// keys, of which a launch takes three, and the kernel makes and ends networks one after the other.
-const BESIDE: usize = 24;
+const BESIDE: usize = 12;
 
 static TURNS: Turns = Turns { free: Mutex::new(BESIDE), freed: Condvar::new() };
 

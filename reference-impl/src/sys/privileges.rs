@@ -1,6 +1,9 @@
 //! Capability sets, securebits, keyrings and system call filters of the calling thread.
 
-use std::io;
+use std::{
+    io, thread,
+    time::{Duration, Instant},
+};
 
 use seccompiler::sock_filter;
 
@@ -9,6 +12,10 @@ use super::check;
 const SECUREBITS_LOCKED: libc::c_int = 0b1110_1111;
 const KEYCTL_JOIN_SESSION_KEYRING: libc::c_int = 1;
 const LINUX_CAPABILITY_VERSION_3: u32 = 0x2008_0522;
+/// An ordinary user may have 200 keys, and the kernel counts those of ended processes until it has time to clear them away,
+/// of which it gives no sign.
+const PATIENCE: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(5);
 
 /// Removes every capability from the bounding set.
 pub(crate) fn clear_bounding_set() -> io::Result<()> {
@@ -56,11 +63,19 @@ pub(crate) fn lock_securebits() -> io::Result<()> {
     prctl(libc::PR_SET_SECUREBITS, SECUREBITS_LOCKED as libc::c_ulong, 0)
 }
 
-/// Joins a session keyring that is new and empty.
+/// Joins a session keyring that is new and empty. Where the user has too many keys for a moment, it tries again.
 pub(crate) fn join_fresh_session_keyring() -> io::Result<()> {
     let anonymous = std::ptr::null::<libc::c_char>();
-    // SAFETY: a null name asks for an anonymous keyring.
-    check(unsafe { libc::syscall(libc::SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, anonymous) }).map(drop)
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        // SAFETY: a null name asks for an anonymous keyring.
+        match check(unsafe { libc::syscall(libc::SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, anonymous) }) {
+            Err(error) if error.raw_os_error() == Some(libc::EDQUOT) && Instant::now() < deadline => {
+                thread::sleep(AGAIN);
+            }
+            joined => return joined.map(drop),
+        }
+    }
 }
 
 /// Puts the calling thread under a filter; needs no_new_privs or CAP_SYS_ADMIN in its user namespace.
