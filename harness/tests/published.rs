@@ -215,9 +215,19 @@ fn without_a_base_nothing_is_accepted() {
 }
 
 #[test]
-fn evidence_of_another_version_takes_its_release_and_is_kept_all_the_same() {
+fn evidence_of_another_release_is_kept_and_takes_that_release_to_verify() {
     let scratch = Scratch::with_one();
-    scratch.does("mkdir -p reports/published/0.9/reference/x && cp reports/published/1.0/reference/README.md reports/published/0.9/reference && touch reports/published/0.9/reference/x/predicate.json");
-    let (content, said) = scratch.looked();
-    assert!(content && said.contains("0.9/reference/x: not verified"), "{said}");
+    let older = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'watertight 99.0.0 (CONFORMANCE.md 1.0)' || exec \"$PROGRAM\" \"$@\"\n";
+    scratch.write("newer", older.into());
+    scratch.does("chmod +x newer");
+    let looked = || bash(scratch.0.path(), "WATERTIGHT=$PWD/newer scripts/published main");
+    let (code, said) = looked();
+    let takes =
+        format!("not verified again, since that takes watertight {} (CONFORMANCE.md 1.0)", env!("CARGO_PKG_VERSION"));
+    assert!(code == Some(0) && said.contains(&takes), "{said}");
+    // What is added is verified, whichever release it says made it.
+    scratch
+        .does(&format!("cp -r {0} {0}x && echo x >> {0}x/payload/run.json", scratch.bundle(&signed().run).display()));
+    let (code, said) = looked();
+    assert!(code != Some(0) && said.contains("E_FILE_DIGEST"), "{said}");
 }

@@ -10,6 +10,7 @@ use watertight_reports::{
 };
 
 use crate::{
+    draft::Draft,
     honest::{Honest, program},
     scene::Scene,
     trial,
@@ -23,7 +24,8 @@ pub fn trials() -> Vec<Trial> {
         ("every_other_control", every_other_control),
         ("a_filtered_run_is_in_order_and_not_conformant", a_filtered_run),
     ];
-    all.map(|(name, body)| trial(format!("accepted::{name}"), body)).into()
+    let named = trial("refused::a_wording_of_another_release_names_it", another_release);
+    all.map(|(name, body)| trial(format!("accepted::{name}"), body)).into_iter().chain([named]).collect()
 }
 
 fn the_reference() -> Result<(), String> {
@@ -54,6 +56,23 @@ fn a_sandbox_that_does_not_conform() -> Result<(), String> {
     let (waived, untestable) = (accepted.predicate.summary.counts.not_applicable, accepted.predicate.untestable.len());
     assert_eq!(refused("max_not_applicable", 0.into()).is_some(), waived > 0, "{waived} are not applicable");
     assert_eq!(refused("max_untestable", 0.into()).is_some(), untestable > 0, "{untestable} are untestable");
+    Ok(())
+}
+
+fn another_release() -> Result<(), String> {
+    let refusal = |version: &'static str| {
+        let scene = Scene::honest();
+        scene.dishonest(move |draft: &mut Draft| {
+            draft.predicate["harness"]["version"] = version.into();
+            draft.files.insert("reports/report.txt".into(), b"Other words.".to_vec());
+        });
+        scene.verify(&Strict).err().map(|refusal| (refusal.code, refusal.message))
+    };
+    let said = "reports/report.txt is not a report that results.json gives";
+    let this = env!("CARGO_PKG_VERSION");
+    assert_eq!(refusal(this), Some((Code::ReportMismatch, said.to_owned())));
+    let other = format!("{said} (watertight 0.0.9 made it, and verifies it; this is {this})");
+    assert_eq!(refusal("0.0.9"), Some((Code::ReportMismatch, other)));
     Ok(())
 }
 

@@ -112,8 +112,19 @@ pub fn profile(
         format!("there is no profile {} {} here", shown(&found.id), shown(&found.version))
     })?;
     require(strictness, known.as_ref() == Some(found) && predicate.spec == spec, Code::ProfileDigest, || {
-        format!("{} {} has other requirements, or another text, here", shown(&found.id), shown(&found.version))
+        let other = other_release(predicate);
+        format!("{} {} has other requirements, or another text, here{other}", shown(&found.id), shown(&found.version))
     })
+}
+
+/// Where another release made the bundle: which. Wordings are compared, and they change from release to release.
+fn other_release(predicate: &Predicate) -> String {
+    let (made, this) = (&predicate.harness.version, env!("CARGO_PKG_VERSION"));
+    if made == this {
+        return String::new();
+    }
+    let made = sanitise::text(made.clone(), sanitise::NAME_LIMIT);
+    format!(" (watertight {made} made it, and verifies it; this is {this})")
 }
 
 /// Whether a version comes before another. What is none comes before all.
@@ -138,7 +149,7 @@ pub fn judgement(
         "the results are not about the requirements that were planned".into()
     })?;
     for (stored, judged) in results.checks.iter().zip(&again) {
-        follows(stored, judged, strictness)?;
+        follows(stored, judged, predicate, strictness)?;
     }
     require(
         strictness,
@@ -158,7 +169,7 @@ pub fn judgement(
             _ => Code::Verdict,
         };
         require(strictness, said == stated, code, || {
-            format!("the statement and the results say different things of {id}")
+            format!("the statement and the results say different things of {id}{}", other_release(predicate))
         })?;
     }
     require(strictness, predicate.checks.len() == stated.len(), Code::CheckMissing, || {
@@ -169,20 +180,28 @@ pub fn judgement(
     for (path, there) in &read.reports {
         let name = path.strip_prefix(REPORTS).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
         let same = reports.iter().any(|(known, bytes)| known == name && bytes == there);
-        require(strictness, same, Code::ReportMismatch, || format!("{path} is not a report that results.json gives"))?;
+        require(strictness, same, Code::ReportMismatch, || {
+            format!("{path} is not a report that results.json gives{}", other_release(predicate))
+        })?;
     }
     Ok(())
 }
 
 /// A stored result is what the judge says.
-fn follows(stored: &CheckResult, judged: &CheckResult, strictness: &impl Strictness) -> Result<(), Rejection> {
+fn follows(
+    stored: &CheckResult,
+    judged: &CheckResult,
+    predicate: &Predicate,
+    strictness: &impl Strictness,
+) -> Result<(), Rejection> {
     if stored == judged {
         return Ok(());
     }
     let id = &judged.id;
     let (code, message) = match (stored.verdict, judged.verdict) {
         (said, found) if said == found => {
-            (Code::ObsMismatch, format!("{id}: its observations or reasons are not those recorded"))
+            let other = other_release(predicate);
+            (Code::ObsMismatch, format!("{id}: its observations or reasons are not those recorded{other}"))
         }
         (Verdict::NotApplicable, _) => {
             (Code::NaNotAllowed, format!("{id} is not waived by anything that the target declares"))
