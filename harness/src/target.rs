@@ -119,7 +119,7 @@ pub enum TargetError {
     Variant { name: String, variant: String, problem: String },
     #[error("manifest {name} cannot be read: {source}")]
     Syntax { name: String, source: Box<toml::de::Error> },
-    #[error("manifest {name}: its argv has no {{probe}}, so nothing of ours would run in it")]
+    #[error("{name} has no {{probe}}, so nothing of ours would run in it")]
     NoProbe { name: String },
     #[error("manifest {name}: the word `{word}` has a placeholder that does not exist")]
     Placeholder { name: String, word: String },
@@ -203,14 +203,41 @@ impl Target {
         Ok(target)
     }
 
+    /// A command line as a target: `{probe}` stands in it, and the placeholders of manifests may.
+    pub fn of_command(argv: Vec<String>) -> Result<Self, TargetError> {
+        let (name, instance) = ("the command line", ["--instance", "{instance_url}"]);
+        let launch = LaunchArgv { argv, instance: instance.map(str::to_owned).into(), no_instance: vec![] };
+        launch.must_run_the_probe(name)?;
+        Ok(Self {
+            name: name.into(),
+            summary: String::new(),
+            route: Route::Sockets,
+            version: vec![],
+            launch,
+            programs: BTreeMap::new(),
+            needs: vec![],
+            environment: BTreeMap::new(),
+            bearer_variable: Some("OPENAI_API_KEY".into()),
+            absent: BTreeMap::new(),
+            refuses: BTreeMap::new(),
+            unseen: None,
+            known_failures: BTreeMap::new(),
+            mutants: BTreeMap::new(),
+            variants: BTreeMap::new(),
+            double: false,
+            // It may share the host's ports.
+            one_at_a_time: true,
+            as_control: false,
+            manifest: String::new(),
+        })
+    }
+
     /// Reads a manifest.
     pub fn parse(name: &str, text: &str) -> Result<Self, TargetError> {
         let mut target: Self = toml::from_str(text)
             .map_err(|source| TargetError::Syntax { name: name.to_owned(), source: Box::new(source) })?;
         target.manifest = text.to_owned();
-        if !target.launch.argv.iter().any(|word| word == "{probe}") {
-            return Err(TargetError::NoProbe { name: name.to_owned() });
-        }
+        target.launch.must_run_the_probe(&format!("the argv of manifest {name}"))?;
         for (requirement, known) in &target.known_failures {
             known.check().map_err(|problem| TargetError::KnownFailure {
                 name: name.to_owned(),
@@ -289,6 +316,13 @@ impl Target {
             return Err(TargetError::Placeholder { name: self.name.clone(), word: word.to_owned() });
         }
         Ok(text)
+    }
+}
+
+impl LaunchArgv {
+    fn must_run_the_probe(&self, of: &str) -> Result<(), TargetError> {
+        let runs = self.argv.iter().any(|word| word == "{probe}");
+        if runs { Ok(()) } else { Err(TargetError::NoProbe { name: of.to_owned() }) }
     }
 }
 

@@ -25,10 +25,19 @@ pub struct ExplainInput<'a> {
     pub mutants: Vec<(String, String)>,
     /// What a manifest may declare absent so that it does not apply, if anything.
     pub waived_by: Option<&'a str>,
-    /// A target's name, and what its manifest says about this requirement.
-    pub target: Option<(&'a str, Vec<String>)>,
+    pub target: Option<Says<'a>>,
     /// Its result in the last run, sanitised.
     pub last: Option<&'a CheckResult>,
+}
+
+/// What a target's manifest says about one requirement.
+#[derive(Clone, Debug)]
+pub struct Says<'a> {
+    /// The target's.
+    pub name: &'a str,
+    pub lines: Vec<String>,
+    /// The words of the command that makes the attempts through this target.
+    pub by_hand: Vec<String>,
 }
 
 /// Shows it.
@@ -48,9 +57,11 @@ pub fn render(input: &ExplainInput<'_>, style: &Style) -> String {
     page.paragraph(2, Tone::Plain, words::control(input.control));
     mutants(&mut page, input);
     waiver(&mut page, input);
-    if let Some((name, says)) = &input.target {
-        heading(&mut page, &format!("Target {name}"));
-        says.iter().for_each(|line| page.paragraph(2, Tone::Plain, line));
+    if let Some(says) = &input.target {
+        heading(&mut page, &format!("Target {}", says.name));
+        says.lines.iter().for_each(|line| page.paragraph(2, Tone::Plain, line));
+        page.paragraph(2, Tone::Plain, "Without manifest, controls and verdict, both sides of its attempts:");
+        page.command(4, &says.by_hand);
     }
     heading(&mut page, "Last run");
     match input.last {
@@ -137,11 +148,14 @@ mod tests {
 
     #[test]
     fn a_waiver_and_a_target_are_told() {
-        let target = Some(("bubblewrap", vec!["It declares nothing absent that would waive it.".to_owned()]));
+        let lines = vec!["It declares nothing absent that would waive it.".to_owned()];
+        let by_hand = ["watertight", "try", "ROUTE-2", "--", "bwrap", "{probe}"].map(str::to_owned).into();
+        let target = Some(Says { name: "bubblewrap", lines, by_hand });
         let input = ExplainInput { waived_by: Some("instance"), target, ..testing::explained(None) };
         let text = render(&input, &Style { width: 200, ..Style::default() });
         assert!(text.contains("declares `instance` absent, with a reason, makes it not applicable"), "{text}");
         assert!(text.contains("Target bubblewrap\n  It declares nothing"), "{text}");
+        assert!(text.contains("\n    watertight try ROUTE-2 -- bwrap '{probe}'\n"), "{text}");
     }
 
     #[test]

@@ -24,5 +24,6 @@ mod testing;
 pub mod text;
 pub mod time;
 pub mod transparency;
+pub mod tried;
 pub mod verify;
 mod words;

@@ -2,6 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::sanitise;
+
 /// How to show a document to a person. The caller decides by terminal, window and `NO_COLOR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
@@ -93,6 +95,30 @@ impl Page {
         }
     }
 
+    /// A command line as a shell reads it, over as many lines as it takes. Where no shell can read it, it is shown in words.
+    pub fn command(&mut self, indent: usize, words: &[String]) {
+        let harmless = |word: &&String| sanitise::text(word.as_str(), usize::MAX) == **word;
+        let quoted = words.iter().map(|word| Some(word).filter(harmless).and_then(|word| shlex::try_quote(word).ok()));
+        let Some(quoted) = quoted.collect::<Option<Vec<_>>>() else {
+            return self.paragraph(indent, Tone::Plain, &sanitise::text(words.join(" "), sanitise::LIMIT));
+        };
+        let (further, last) = (indent + 2, quoted.len().saturating_sub(1));
+        let mut line = " ".repeat(indent);
+        for (index, word) in quoted.iter().enumerate() {
+            let more = if index == last { 0 } else { 2 };
+            if index > 0 && line.width() + 1 + word.width() + more > self.style.width {
+                self.text.push_str(&line);
+                self.text.push_str(" \\\n");
+                line = format!("{}{word}", " ".repeat(further));
+            } else {
+                line.push_str(if index == 0 { "" } else { " " });
+                line.push_str(word);
+            }
+        }
+        self.text.push_str(&line);
+        self.text.push('\n');
+    }
+
     pub fn finish(self) -> String {
         self.text
     }
@@ -182,7 +208,34 @@ fn split_at_column(text: &str, width: usize) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+
+    #[test]
+    fn a_shell_reads_a_command_as_the_words_that_it_was() {
+        let words =
+            ["printf", "%s.", "plain", "two words", "{probe}", "$HOME", "it's", "a\"b", "", "-x", "*", "é", "c;d"];
+        for width in [40, 60, 200] {
+            let mut page = Page::new(&Style { width, ..Style::default() });
+            page.command(4, &words.map(str::to_owned));
+            let text = page.finish();
+            assert!(text.lines().all(|line| line.width() <= width), "{text}");
+            let output = Command::new("sh").args(["-c", &text]).output().expect("a shell");
+            let expected: String = words[2..].iter().map(|word| format!("{word}.")).collect();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_would_do_something_to_a_terminal_is_no_command() {
+        for hostile in ["a\nrm -rf x", "a\u{1b}[2J", "a\0b", "a\u{202e}b"] {
+            let mut page = Page::new(&Style::default());
+            page.command(0, &["echo".to_owned(), hostile.to_owned()]);
+            let text = page.finish();
+            assert!(text.lines().count() == 1 && text.is_ascii(), "{text:?}");
+        }
+    }
 
     #[test]
     fn lines_keep_to_the_width_and_lose_no_word() {

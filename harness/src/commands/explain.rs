@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use watertight_probe::nonce::RunNonce;
 use watertight_reports::{
     evidence::LaunchKind,
-    explain::{self, ExplainInput},
+    explain::{self, ExplainInput, Says},
 };
 
 use super::{
@@ -31,11 +31,7 @@ pub fn run(line: &Explain) -> ExitCode {
     };
     let checks = checks::all();
     let Some((requirement, check)) = find(&line.id, &catalogue, &checks) else {
-        let names = catalogue.requirements.iter().map(|one| one.id.as_str());
-        let meant = hint(&nearest(&line.id, names.chain(checks.iter().map(|check| check.slug))));
-        let words =
-            format!("there is no requirement {:?}{meant}\nwatertight: `watertight list` shows them all", line.id);
-        return super::refuse(&words, USAGE);
+        return super::refuse(&unknown(&line.id, &catalogue, &checks), USAGE);
     };
     let target = match line.target.as_deref().map(check::target).transpose() {
         Ok(target) => target,
@@ -55,7 +51,11 @@ pub fn run(line: &Explain) -> ExitCode {
         let text = format!("{}\n\n  {}\n\n  No check tests it: {reason}\n", requirement.id, requirement.sentence);
         return super::show(&text, 0);
     };
-    let says = target.as_ref().map(|target| (target.name.as_str(), says(target, &requirement.id, waived_by)));
+    let says = target.as_ref().map(|target| Says {
+        name: target.name.as_str(),
+        lines: says(target, &requirement.id, waived_by),
+        by_hand: by_hand(target, &requirement.id),
+    });
     let waivers = waived_by.iter().map(|capability| name(*capability)).collect::<Vec<_>>().join(" and ");
     let input = ExplainInput {
         id: &requirement.id,
@@ -74,8 +74,15 @@ pub fn run(line: &Explain) -> ExitCode {
     super::show(&explain::render(&input, &output::style(false)), 0)
 }
 
+/// That there is none, and what may have been meant.
+pub fn unknown(id: &str, catalogue: &Catalogue, checks: &[&Check]) -> String {
+    let names = catalogue.requirements.iter().map(|one| one.id.as_str());
+    let meant = hint(&nearest(id, names.chain(checks.iter().map(|check| check.slug))));
+    format!("there is no requirement {id:?}{meant}\nwatertight: `watertight list` shows them all")
+}
+
 /// The requirement with this id, or whose check has this slug; case does not matter.
-fn find<'a>(
+pub fn find<'a>(
     id: &str,
     catalogue: &'a Catalogue,
     checks: &[&'static Check],
@@ -109,6 +116,22 @@ fn attempts(check: &Check) -> Vec<(String, String)> {
     }
     all.extend(check.scenarios.iter().map(|scenario| (scenario.id(), attempt::scenario(*scenario))));
     all
+}
+
+/// The command line that shows both sides of its attempts through this target, without the manifest.
+fn by_hand(target: &Target, id: &str) -> Vec<String> {
+    let mut words: Vec<String> = ["watertight", "try", id, "--"].map(str::to_owned).into();
+    if !target.environment.is_empty() {
+        words.push("env".into());
+        words.extend(target.environment.iter().map(|(name, value)| format!("{name}={value}")));
+    }
+    for word in &target.launch.argv {
+        match word.as_str() {
+            "{instance}" => words.extend(target.launch.instance.iter().cloned()),
+            word => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 /// What a manifest says about one requirement.

@@ -68,6 +68,13 @@ Exit status: 0 every mutant was caught by exactly the checks that must; 1 not so
     /// Explain one requirement: what is attempted, what the control is, what must catch it.
     #[command(after_help = "Example: watertight explain EGRESS-14 --target bubblewrap")]
     Explain(Explain),
+    /// Make the attempts of one requirement through a command line, and show both sides. No verdict.
+    #[command(after_help = "Example: watertight try EGRESS-13 -- bwrap --dev-bind / / {probe}
+
+The command is launched in a sealed world with everything planted that a careless launcher leaves, and {probe} in it is what makes the attempts: alone, it makes them without a sandbox. The other placeholders are those of a manifest; `watertight explain ID --target NAME` prints the command line of a target.
+
+Exit status: 0 shown, whatever was seen; 2 usage; 3 nothing could be run.")]
+    Try(Try),
     /// Make a key that evidence is signed with.
     #[command(after_help = "Example: watertight keygen --out ~/.config/watertight/runner --comment 'runner of CI'
 
@@ -230,6 +237,19 @@ pub struct Explain {
     /// Show what a run saw of it: a bundle, or what `check --format json` printed.
     #[arg(long, value_name = "BUNDLE")]
     pub bundle: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Try {
+    /// A requirement's id, or the slug of its check; case does not matter.
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Launch it as root of the world.
+    #[arg(long)]
+    pub as_root: bool,
+    /// The command line, with {probe} where the sandbox is to run its command.
+    #[arg(last = true, required = true)]
+    pub command: Vec<String>,
 }
 
 /// The routes of a sandbox.

@@ -22,6 +22,7 @@ mod selftest;
 mod sign;
 mod sys;
 mod target;
+mod tried;
 mod verify;
 
 use std::process::ExitCode;
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         line::Command::Selftest(options) => selftest::run(&options),
         line::Command::List(options) => list::run(&options),
         line::Command::Explain(options) => explain::run(&options),
+        line::Command::Try(options) => tried::run(options),
         line::Command::Keygen(options) => keygen::run(&options),
         line::Command::Run(options) => sandbox::run(options),
         line::Command::Relay(options) => sandbox::relay(options),

@@ -14,7 +14,12 @@ use super::{
     listener::Nobody,
     session::{Options, Ran, RunError, Session},
 };
-use crate::{check::Check, scenario::Scenario, site::Secrets, target::Target};
+use crate::{
+    check::Check,
+    scenario::Scenario,
+    site::{Secrets, SiteError},
+    target::Target,
+};
 
 /// How long a broken target may take to start the probe: its like has just been seen to do so in a fraction of that. One
 /// that only pretends to be a sandbox is waited for as long.
@@ -41,6 +46,20 @@ impl<'a> Session<'a> {
         session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
         let layout = session.layout.clone();
         Ok(Ran { evidence: session.finish()?, layout, version: String::new(), secrets })
+    }
+
+    /// What `target` does with the attempts of `checks`, without a control: nothing is judged by it.
+    pub fn uncontrolled(
+        target: &'a Target,
+        checks: &'a [&'static Check],
+        options: &'a Options,
+    ) -> Result<Evidence, RunError> {
+        let secrets = Secrets::new(options.salt, &options.challenge).map_err(SiteError::Random)?;
+        let mut session = Session::new(target, checks, options, secrets, &Nobody)?;
+        session.only_needed = true;
+        session.main()?;
+        session.scenarios(&checks.iter().flat_map(|check| check.scenarios).copied().collect())?;
+        session.finish()
     }
 
     /// The target's launches alone, one after the other in one world, and of them only those that `checks` ask for.

@@ -10,3 +10,4 @@ mod refusals;
 mod render;
 mod show;
 mod support;
+mod tried;

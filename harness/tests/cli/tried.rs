@@ -1,0 +1,57 @@
+//! `try`: both sides of the attempts of one requirement, through any command line, without a verdict.
+
+use std::process::Command;
+
+use crate::support::{As, command, ended, identities, run, run_as};
+
+#[test]
+fn alone_the_probe_does_what_a_sandbox_should_not_let_it() {
+    for user in identities() {
+        let ended = run_as(user, &["try", "egress-13", "--", "{probe}"]);
+        let text = &ended.stdout;
+        assert_eq!(ended.code, Some(0), "{user:?}: {ended:?}");
+        assert!(
+            text.starts_with("EGRESS-13 (egress::inherited_descriptors) is tried through\n  '{probe}'\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("  inside   open: 17 ") && text.contains("  outside  canary-tcp at 127.0.0.1:"),
+            "{text}"
+        );
+        assert!(text.contains(" processes that share with the host: ") && text.contains(" net, "), "{text}");
+        assert!(!text.contains("PASS") && !text.contains("FAIL"), "{text}");
+    }
+}
+
+#[test]
+fn what_explain_prints_for_a_target_works_in_a_shell_as_it_stands() {
+    let explained = run(&["explain", "EGRESS-13", "--target", "reference"]).stdout;
+    let start = explained.find("    watertight try EGRESS-13 -- ").expect("a command");
+    let line = explained[start..].split("\n\n").next().expect("its end");
+    let program = command(As::Self_, &[]).get_program().to_str().expect("a path").to_owned();
+    let line = line.replacen("watertight", &program, 1);
+    let ended = ended(Command::new("sh").args(["-c", &line]));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("  inside   no descriptor but 0, 1 and 2\n"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("  outside  nothing\n"), "{}", ended.stdout);
+}
+
+#[test]
+fn launches_of_a_requirements_own_are_made_too() {
+    let ended = run(&["try", "TEARDOWN-3", "--", "{probe}"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.lines().filter(|line| line.starts_with("  end ")).count() > 1, "{}", ended.stdout);
+}
+
+#[test]
+fn what_cannot_be_tried_is_refused_with_the_reason() {
+    for (arguments, said) in [
+        (&["try", "EGRESS-99", "--", "{probe}"][..], "there is no requirement \"EGRESS-99\""),
+        (&["try", "EGRESS-1", "--", "true"], "the command line has no {probe}"),
+        (&["try", "EGRESS-1", "--", "{nonsense}", "{probe}"], "`{nonsense}` has a placeholder that does not exist"),
+    ] {
+        let ended = run(arguments);
+        assert!(matches!(ended.code, Some(2 | 3)) && ended.stderr.contains(said), "{arguments:?}: {ended:?}");
+        assert_eq!(ended.stdout, "", "{arguments:?}");
+    }
+}
