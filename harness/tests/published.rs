@@ -89,6 +89,7 @@ impl Scratch {
     fn publish(&self, run: &str) {
         let (from, to) = (signed().directory.path().join("bundle"), self.bundle(run));
         self.does(&format!("cp --recursive '{}' '{}'", from.display(), to.display()));
+        self.does("scripts/published --write main");
     }
 
     fn write(&self, path: &str, text: String) {
@@ -175,6 +176,8 @@ fn what_stands_beside_bundles_may_change() {
 #[case::key_not_trusted("sed -i 's/\"reference\"/\"bubblewrap\"/' ../../policy.toml", "E_KEY_SCOPE_TARGET")]
 #[case::without_a_way_to_repeat_it("git rm -q README.md", "has no README.md")]
 #[case::stray_file("touch notes.txt", "is neither a bundle nor a README.md")]
+#[case::index_edited("sed -i s/incomplete/conformant/ ../index.md", "index.md is not what its bundles give")]
+#[case::index_removed("rm ../index.json", "index.json is not what its bundles give")]
 fn a_change_that_takes_something_from_readers_is_refused(#[case] change: &str, #[case] said: &str) {
     let scratch = Scratch::with_one();
     scratch.does(&format!("cd reports/published/1.0/reference && {}", change.replace("RUN", &signed().run)));

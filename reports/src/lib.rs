@@ -16,6 +16,7 @@ pub mod progress;
 pub mod render;
 pub mod results;
 pub mod sanitise;
+pub mod scoreboard;
 pub mod signing;
 pub mod smoke;
 pub mod summary;

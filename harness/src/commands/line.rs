@@ -15,7 +15,7 @@ use watertight_reports::render::Format;
 
 pub use documents::{Badge, Document, Render};
 use documents::{format_parser, report};
-pub use evidence::{Diff, Evidence, Keygen, Log, Sign, Verify};
+pub use evidence::{Diff, Evidence, Keygen, Log, Scoreboard, Sign, Verify};
 pub use target::{Init, Smoke, Target};
 
 /// Version of the program and of the requirements that it tests.
@@ -116,6 +116,15 @@ Exit status: 0 accepted; 1 in order, and the policy does not accept what it says
 
 Exit status: 0 signed; 2 usage, or a key or log that cannot be used.")]
     Log(Log),
+    /// Show verified bundles beside each other: target by area, as Markdown, HTML and JSON.
+    #[command(
+        after_help = "Example: watertight scoreboard reports/published/1.0/*/*/ --policy policy.toml --out reports/published/1.0
+
+It writes index.md, index.html and index.json. Nothing is written where a bundle does not verify, or fails something that its manifest names no public report of.
+
+Exit status: 0 written; 1 a failure without a report; 2 usage; 5 a bundle does not verify."
+    )]
+    Scoreboard(Scoreboard),
     /// Compare two runs: what became worse, and what else is different.
     #[command(after_help = "Example: watertight diff evidence-before evidence-after
 
@@ -141,15 +150,18 @@ pub struct Check {
     /// ends in .toml, is the file of a manifest.
     #[arg(default_value = "reference", value_name = "TARGET")]
     pub targets: Vec<String>,
+    /// Check every sandbox whose programs are installed, in each of its configurations.
+    #[arg(long, conflicts_with = "targets")]
+    pub all_installed: bool,
     /// Which requirements are checked.
     #[arg(long, value_enum, default_value_t = Profile::Core)]
     pub profile: Profile,
     /// Only the check with this id or slug, or all that contain this text. The result is then never conformant.
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
-    /// Check so many targets at once, each in a world of its own.
-    #[arg(long, default_value = "1", value_name = "N")]
-    pub jobs: NonZeroUsize,
+    /// Check so many targets at once, each in a world of its own: one, and with --all-installed one a processor.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
     /// Launch the target as root of the world, where it can be.
     #[arg(long)]
     pub as_root: bool,

@@ -18,6 +18,7 @@ mod nearest;
 mod output;
 mod render;
 mod sandbox;
+mod scoreboard;
 mod selftest;
 mod sign;
 mod sys;
@@ -64,6 +65,7 @@ pub fn main() -> ExitCode {
         line::Command::Verify(options) => verify::run(&options),
         line::Command::Log(options) => log::run(&options),
         line::Command::Target(options) => target::run(&options),
+        line::Command::Scoreboard(options) => scoreboard::run(&options),
         line::Command::Diff(options) => diff::run(&options),
     }
 }

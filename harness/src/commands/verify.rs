@@ -62,7 +62,7 @@ pub fn run(options: &line::Verify) -> ExitCode {
     }
 }
 
-fn words(rejection: &Rejection) -> String {
+pub(super) fn words(rejection: &Rejection) -> String {
     let opening = if rejection.code == Code::Result { "not accepted" } else { "rejected" };
     format!("{opening}: {rejection}\nwatertight: {} means: {}", rejection.code, rejection.code.meaning())
 }
@@ -78,7 +78,7 @@ fn refusal(rejection: &Rejection) -> serde_json::Value {
 }
 
 fn accepted_text(accepted: &Accepted, options: &line::Verify) -> String {
-    let Accepted { predicate, statement, signers } = accepted;
+    let Accepted { predicate, statement, signers, .. } = accepted;
     let (target, run) = (&predicate.target, &predicate.run);
     if options.json {
         let signers: Vec<_> =
@@ -127,9 +127,7 @@ fn accepted_text(accepted: &Accepted, options: &line::Verify) -> String {
 }
 
 fn asked(options: &line::Verify) -> Result<(Policy, Request), String> {
-    let policy = &options.policy;
-    let text = text(policy, MAX_POLICY)?;
-    let policy = Policy::parse(&text).map_err(|error| format!("policy {}: {error}", policy.display()))?;
+    let policy = policy(&options.policy)?;
     let artifact = options.artifact.as_deref().map(digest).transpose()?;
     let seen: BTreeSet<String> = match &options.seen {
         Some(path) if path.exists() => text_lines(path)?,
@@ -141,7 +139,13 @@ fn asked(options: &line::Verify) -> Result<(Policy, Request), String> {
     Ok((policy, request))
 }
 
-fn log(path: &Path, remembered: Option<&Path>) -> Result<LogAtHand, String> {
+/// The verifier's policy.
+pub(super) fn policy(path: &Path) -> Result<Policy, String> {
+    Policy::parse(&text(path, MAX_POLICY)?).map_err(|error| format!("policy {}: {error}", path.display()))
+}
+
+/// The log of runs at this path, and its checkpoint beside it.
+pub(super) fn log(path: &Path, remembered: Option<&Path>) -> Result<LogAtHand, String> {
     let checkpoint = path.with_extension("checkpoint");
     Ok(LogAtHand {
         entries: text(path, MAX_INPUT)?.into_bytes(),

@@ -1,6 +1,6 @@
 //! `check` with real runs: documents, exit statuses, parallel jobs.
 
-use std::{fs, process::Stdio};
+use std::{fs, path::Path, process::Stdio};
 
 use rstest::rstest;
 use watertight_reports::{evidence::Evidence, json::RESULTS_SCHEMA};
@@ -36,6 +36,27 @@ fn json_is_one_document_for_one_target_and_an_array_for_several() {
     }
 }
 
+#[test]
+fn all_that_is_installed_is_checked_in_each_configuration_and_what_is_not_is_named() {
+    let directory = directory();
+    let out = directory.path().join("bundles").display().to_string();
+    let ended = run(&["check", "--all-installed", "--filter", "EGRESS-14", "--format", "json", "--out", &out]);
+    let documents = json(&ended.stdout);
+    let names: Vec<_> = documents.as_array().expect("several").iter().map(|one| &one["target"]["name"]).collect();
+    assert!(names.contains(&&"reference".into()) && !names.contains(&&"open".into()), "{names:?}");
+    for (program, target, variant) in [("bwrap", "bubblewrap", Some("bubblewrap:hardened")), ("proot", "proot", None)] {
+        let installed = ["/usr/bin", "/usr/local/bin"].iter().any(|at| Path::new(at).join(program).exists());
+        for name in [Some(target), variant].into_iter().flatten() {
+            assert_eq!(names.contains(&&name.into()), installed, "{name}: {names:?}");
+            let bundle = Path::new(&out).join(name.replace(':', ".")).join("payload/plan.json");
+            assert_eq!(bundle.exists(), installed, "{}", bundle.display());
+        }
+        assert_eq!(ended.stderr.contains(&format!("{target} ({program})")), !installed, "{}", ended.stderr);
+    }
+    let both = run(&["check", "reference", "--all-installed"]);
+    assert!(both.code == Some(2) && both.stderr.contains("--all-installed"), "{both:?}");
+}
+
 #[rstest]
 #[case(&["reference", "--filter", "EGRESS-14"], 3, "incomplete")]
 #[case(&["dead", "--filter", "EGRESS-14"], 4, "incomplete")]
@@ -49,7 +70,7 @@ fn a_run_that_is_not_conformant_says_so_first(#[case] arguments: &[&str], #[case
 
 #[test]
 fn a_failed_must_decides_the_status_and_is_no_surprise_only_where_it_is_known() {
-    if !std::path::Path::new("/usr/bin/bwrap").exists() {
+    if !Path::new("/usr/bin/bwrap").exists() {
         let ended = run(&["check", "bubblewrap"]);
         assert_eq!(ended.code, Some(3));
         assert!(ended.stderr.contains("install bubblewrap") && ended.stderr.contains("nothing was run"));

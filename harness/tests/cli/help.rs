@@ -12,8 +12,23 @@ fn alone_it_prints_help_and_fails_as_a_usage_error() {
 #[test]
 fn help_of_every_command_shows_an_example() {
     for command in [
-        "doctor", "check", "render", "badge", "selftest", "list", "explain", "try", "keygen", "run", "relay", "sign",
-        "verify", "log", "diff", "target",
+        "doctor",
+        "check",
+        "render",
+        "badge",
+        "selftest",
+        "list",
+        "explain",
+        "try",
+        "keygen",
+        "run",
+        "relay",
+        "sign",
+        "verify",
+        "log",
+        "scoreboard",
+        "diff",
+        "target",
     ] {
         let ended = run_as(As::Self_, &[command, "--help"]);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");

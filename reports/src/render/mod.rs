@@ -11,6 +11,7 @@ mod markdown;
 mod markup;
 mod run;
 mod sarif;
+pub mod scoreboard;
 mod tap;
 #[cfg(test)]
 mod tests;

@@ -68,7 +68,7 @@ pub enum StatementError {
     Schema(String),
     #[error("the statement says something in another form than that of its type, or more than is read of it")]
     Differs,
-    #[error("the statement is about no artifact")]
+    #[error("the statement is about no artifact: the manifest of the target names no program under [programs]")]
     NoSubject,
 }
 

@@ -46,6 +46,8 @@ pub struct Accepted {
     pub statement: Digest,
     /// The trusted keys that signed it, with their organisations.
     pub signers: Vec<(KeyId, String)>,
+    /// The target's manifest, byte for byte.
+    pub manifest: Vec<u8>,
 }
 
 /// Verifies a bundle. The first thing that is wrong with it, or with what it says, is told.
@@ -92,7 +94,7 @@ pub fn verify(
     results::accepted(predicate, policy, strictness)?;
     let organisation = |id: &KeyId| policy.key(*id).map(|key| (*id, key.organisation.clone()));
     let signers = attested.signers.iter().filter_map(organisation).collect();
-    Ok(Accepted { statement: attested.statement, signers, predicate: attested.predicate })
+    Ok(Accepted { statement: attested.statement, signers, manifest: read.target, predicate: attested.predicate })
 }
 
 /// Whether a predicate and the payload beside it say the same, and its verdicts follow: asked before signing as well.

@@ -5,6 +5,7 @@ use crate::{
     check::Check,
     checks,
     commands::nearest::{hint, nearest},
+    doctor::programs,
     target::{Target, TargetError},
 };
 
@@ -18,6 +19,29 @@ pub fn target(name: &str) -> Result<Target, Refusal> {
         }
         other => Refusal::usage(other.to_string()),
     })
+}
+
+/// Every sandbox that comes with the program and whose programs are there, in each of its configurations. Beside them,
+/// what of the others is not there.
+pub fn installed() -> Result<(Vec<Target>, Vec<String>), Refusal> {
+    let (mut there, mut missing) = (vec![], vec![]);
+    for name in Target::names() {
+        let target = target(name)?;
+        if target.double {
+            continue;
+        }
+        let lacks: Vec<&str> = programs::missing(&target).into_iter().map(|(program, _)| program).collect();
+        if lacks.is_empty() {
+            let variants = target.variants.keys().map(|variant| target.varied(variant));
+            let variants =
+                variants.collect::<Result<Vec<_>, _>>().map_err(|error| Refusal::usage(error.to_string()))?;
+            there.push(target);
+            there.extend(variants);
+        } else {
+            missing.push(format!("{name} ({})", lacks.join(", ")));
+        }
+    }
+    Ok((there, missing))
 }
 
 /// Refuses targets that declare no mutants, where they are to be run.

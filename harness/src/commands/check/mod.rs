@@ -68,7 +68,18 @@ impl Refusal {
 }
 
 fn checked(line: &Check) -> Result<u8, Refusal> {
-    let targets = line.targets.iter().map(|name| choose::target(name)).collect::<Result<Vec<_>, _>>()?;
+    let targets = if line.all_installed {
+        let (targets, missing) = choose::installed()?;
+        if !missing.is_empty() {
+            say(&format!(
+                "not installed, and left out: {}; `watertight doctor` says how to get them",
+                missing.join("; ")
+            ));
+        }
+        targets
+    } else {
+        line.targets.iter().map(|name| choose::target(name)).collect::<Result<_, _>>()?
+    };
     let catalogue = super::catalogue().map_err(|words| Refusal { words, code: super::HARNESS_ERROR })?;
     let chosen = choose::checks(line.filter.as_deref())?;
     if line.with_mutants {
@@ -101,7 +112,8 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
         out,
     });
     let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence, reports);
-    let ended = jobs::run(&plan, line.jobs.get(), &mut show).map_err(|error| {
+    let one_each = if line.all_installed { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+    let ended = jobs::run(&plan, line.jobs.map_or(one_each, usize::from), &mut show).map_err(|error| {
         Refusal::incomplete(format!(
             "cannot start the run: {error}; is the limit of processes or of open files reached?"
         ))

@@ -119,7 +119,8 @@ impl Out {
     }
 
     fn place(&self, target: &Target) -> PathBuf {
-        if self.several { self.directory.join(&target.name) } else { self.directory.clone() }
+        // Not every file system, nor every store of artifacts, takes a colon.
+        if self.several { self.directory.join(target.name.replace(':', ".")) } else { self.directory.clone() }
     }
 }
 

@@ -109,6 +109,22 @@ pub struct Verify {
 }
 
 #[derive(Debug, Args)]
+pub struct Scoreboard {
+    /// The bundles' directories. The newest of each configuration is shown.
+    #[arg(value_name = "BUNDLE", required = true)]
+    pub bundles: Vec<PathBuf>,
+    /// Whose signatures count, and what must be true of a run.
+    #[arg(long, value_name = "FILE")]
+    pub policy: PathBuf,
+    /// The log of starts and finishes; its checkpoint lies beside it.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// The directory that the three documents are written to. Bundles in it are linked to by their path there.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub struct Diff {
     /// A bundle, or what `check --format json` printed.
     #[arg(value_name = "BEFORE")]
