@@ -1,5 +1,6 @@
 //! Watertight's harness: what is checked, how a run goes, and how it is judged.
 
+pub mod adapter;
 pub mod build_info;
 pub mod case;
 pub mod catalogue;

@@ -151,7 +151,13 @@ pub fn kind(target: &Target) -> Kind {
 
 /// The programs that the sandbox is made of, with their digests.
 pub fn artifacts(target: &Target) -> Result<Vec<Artifact>, String> {
+    let adapter = target.adapter.as_ref().and_then(|adapter| adapter.file.clone().zip(adapter.program.as_ref()));
     let artifact = |name: String| {
+        if let Some((file, program)) = &adapter
+            && *file == name
+        {
+            return Ok(Artifact { name, sha256: Digest::of(program).to_string() });
+        }
         let path = if target.programs.contains_key(&name) {
             programs::find(&name).ok_or_else(|| format!("the program `{name}` is gone"))?
         } else {
@@ -166,7 +172,8 @@ pub fn artifacts(target: &Target) -> Result<Vec<Artifact>, String> {
 /// Their names.
 pub fn artifact_names(target: &Target) -> Vec<String> {
     let own = target.launch.argv.iter().any(|word| word == "{watertight}").then(|| "watertight".to_owned());
-    target.programs.keys().cloned().chain(own).collect()
+    let adapter = target.adapter.as_ref().and_then(|adapter| adapter.file.clone());
+    target.programs.keys().cloned().chain(adapter).chain(own).collect()
 }
 
 /// How a run is repeated.
@@ -214,6 +221,17 @@ mod tests {
         assert_eq!(kind("reference"), Kind::Reference);
         assert_eq!(kind("bubblewrap"), Kind::ThirdParty);
         assert_eq!(kind("liar"), Kind::Double);
+    }
+
+    #[test]
+    fn an_adapter_is_a_part_of_its_sandbox() {
+        let mut target = Target::load("bubblewrap-exec").expect("a manifest");
+        target.programs.clear();
+        let artifacts = artifacts(&target).expect("readable");
+        let names: Vec<_> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
+        assert_eq!(names, ["bubblewrap-exec.py", "watertight"]);
+        let program = target.adapter.expect("an adapter").program.expect("a program");
+        assert_eq!(artifacts[0].sha256, Digest::of(program).to_string());
     }
 
     #[test]

@@ -1,6 +1,15 @@
 //! System calls of the harness itself.
 
-use std::{fs::File, io, os::unix::net::UnixStream, path::Path, thread};
+use std::{
+    fs::File,
+    io,
+    os::{
+        fd::{FromRawFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+    path::Path,
+    thread,
+};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
@@ -35,4 +44,28 @@ fn become_user(id: u32) -> io::Result<()> {
     };
     // Where groups may not be set, there are none to drop.
     if results[1..].contains(&-1) { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A descriptor of a child that was not waited for yet: readable when it has ended.
+pub fn pidfd(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes numbers and returns a new descriptor, which nobody else owns.
+    unsafe {
+        match libc::syscall(libc::SYS_pidfd_open, pid, 0) {
+            -1 => Err(io::Error::last_os_error()),
+            fd => Ok(OwnedFd::from_raw_fd(fd as i32)),
+        }
+    }
+}
+
+/// Copies standard input, output and error to the descriptors 3, 4 and 5, which every child inherits.
+///
+/// For a process that has opened nothing yet: whatever has these numbers is closed.
+pub fn give_workload_descriptors() -> io::Result<()> {
+    for (from, to) in [(0, 3), (1, 4), (2, 5)] {
+        // SAFETY: no memory is passed. The caller owns no descriptor of these numbers.
+        if unsafe { libc::dup2(from, to) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }

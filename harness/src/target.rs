@@ -1,5 +1,6 @@
 //! Manifests: how a sandbox is installed, launched and told what to run, without a word about verdicts.
 
+mod adapter;
 mod edit;
 mod known;
 
@@ -13,6 +14,7 @@ use crate::{
     check::Capability,
     scenario::{BadInput, Prerequisite},
 };
+pub use adapter::Adapter;
 pub use edit::{Edit, Mutant, Variant};
 pub use known::KnownFailure;
 
@@ -24,10 +26,15 @@ pub struct Target {
     /// What it is, in one sentence.
     pub summary: String,
     pub route: Route,
-    /// Prints the version, in its first line.
+    /// Prints the version, in its first line. An adapter says it itself.
+    #[serde(default)]
     pub version: Vec<String>,
-    /// The launch: see [`Words`] for the placeholders.
+    /// The launch: see [`Words`] for the placeholders. With an adapter it is made of that.
+    #[serde(default)]
     pub launch: LaunchArgv,
+    /// What starts it where no command line can.
+    #[serde(default)]
+    pub adapter: Option<Adapter>,
     /// Programs that must be there, with the package that has each: Debian's, or one of `pip:`, `npm:`, `cargo:`.
     #[serde(default)]
     pub programs: BTreeMap<String, String>,
@@ -83,7 +90,7 @@ pub enum Route {
 }
 
 /// The words of a launch.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchArgv {
     pub argv: Vec<String>,
@@ -119,6 +126,12 @@ pub enum TargetError {
     Variant { name: String, variant: String, problem: String },
     #[error("manifest {name} cannot be read: {source}")]
     Syntax { name: String, source: Box<toml::de::Error> },
+    #[error("manifest {name}: its adapter: {problem}")]
+    Adapter { name: String, problem: String },
+    #[error("manifest {name}: cannot read the adapter's file {file} beside it: {source}")]
+    AdapterFile { name: String, file: String, source: io::Error },
+    #[error("manifest {name}: `[launch]` says how it is started or `[adapter]` does, and only one of them")]
+    Twofold { name: String },
     #[error("{name} has no {{probe}}, so nothing of ours would run in it")]
     NoProbe { name: String },
     #[error("manifest {name}: the word `{word}` has a placeholder that does not exist")]
@@ -132,9 +145,10 @@ pub enum TargetError {
 }
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 11] = [
+const MANIFESTS: [(&str, &str); 12] = [
     ("reference", include_str!("../targets/reference.toml")),
     ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
+    ("bubblewrap-exec", include_str!("../targets/bubblewrap-exec.toml")),
     ("unshare", include_str!("../targets/unshare.toml")),
     ("nsjail", include_str!("../targets/nsjail.toml")),
     ("proot", include_str!("../targets/proot.toml")),
@@ -146,10 +160,14 @@ const MANIFESTS: [(&str, &str); 11] = [
     ("polite-liar", include_str!("../targets/polite-liar.toml")),
 ];
 
+/// The adapters of those manifests, by the names of their files.
+const ADAPTERS: [(&str, &str); 1] = [("bubblewrap-exec.py", include_str!("../targets/bubblewrap-exec.py"))];
+
 impl Target {
-    /// Whether it is the manifest of this name that comes with the program, word for word.
+    /// Whether it is the manifest of this name that comes with the program, word for word, with the adapter that does.
     pub fn is_ours(&self, name: &str) -> bool {
         MANIFESTS.iter().any(|(known, text)| *known == name && *text == self.manifest)
+            && self.clone().with_adapter(our_adapter).is_ok_and(|ours| ours.adapter == self.adapter)
     }
 
     /// The names of all manifests that come with the program.
@@ -165,21 +183,30 @@ impl Target {
             None => (name, None),
         };
         let target = if is_file(manifest) {
-            let target = Self::parse(manifest, &read(manifest)?)?;
+            let target =
+                Self::parse(manifest, &read(manifest)?)?.with_adapter(|adapter| adapter.read(manifest.as_ref()))?;
             // Two sandboxes of one name could be taken for each other in evidence.
-            if MANIFESTS.iter().any(|(name, text)| *name == target.name && *text != target.manifest) {
+            if Self::names().any(|name| name == target.name) && !target.is_ours(&target.name) {
                 return Err(TargetError::Taken { path: manifest.to_owned(), name: target.name });
             }
             target
         } else {
             let known = MANIFESTS.iter().find(|(known, _)| *known == manifest);
             let (_, text) = known.ok_or_else(|| TargetError::Unknown(manifest.to_owned()))?;
-            Self::parse(manifest, text)?
+            Self::parse(manifest, text)?.with_adapter(our_adapter)?
         };
         match variant {
             Some(variant) => target.varied(variant),
             None => Ok(target),
         }
+    }
+
+    /// The target with its adapter's file, as it is found.
+    fn with_adapter(mut self, find: impl FnOnce(&mut Adapter) -> io::Result<()>) -> Result<Self, TargetError> {
+        let Some(adapter) = &mut self.adapter else { return Ok(self) };
+        let file = adapter.file.clone().unwrap_or_default();
+        find(adapter).map_err(|source| TargetError::AdapterFile { name: self.name.clone(), file, source })?;
+        Ok(self)
     }
 
     /// The target as this variant of it is launched.
@@ -214,6 +241,7 @@ impl Target {
             route: Route::Sockets,
             version: vec![],
             launch,
+            adapter: None,
             programs: BTreeMap::new(),
             needs: vec![],
             environment: BTreeMap::new(),
@@ -237,6 +265,19 @@ impl Target {
         let mut target: Self = toml::from_str(text)
             .map_err(|source| TargetError::Syntax { name: name.to_owned(), source: Box::new(source) })?;
         target.manifest = text.to_owned();
+        match &target.adapter {
+            Some(_) if target.launch != LaunchArgv::default() => {
+                return Err(TargetError::Twofold { name: name.to_owned() });
+            }
+            Some(adapter) => {
+                adapter.check().map_err(|problem| TargetError::Adapter { name: name.to_owned(), problem })?;
+                target.launch = adapter.launch(target.route, target.bearer_variable.as_deref());
+                if target.version.is_empty() {
+                    target.version = adapter.version();
+                }
+            }
+            None => {}
+        }
         target.launch.must_run_the_probe(&format!("the argv of manifest {name}"))?;
         for (requirement, known) in &target.known_failures {
             known.check().map_err(|problem| TargetError::KnownFailure {
@@ -261,6 +302,14 @@ impl Target {
     /// The command that prints its version, with `program` in the place of ours.
     pub fn version_command(&self, program: &str) -> Vec<String> {
         self.version.iter().map(|word| word.replace("{watertight}", program)).collect()
+    }
+
+    /// The same in the world, where all placeholders have a meaning.
+    pub fn version_words(&self, values: &BTreeMap<&'static str, String>) -> Vec<String> {
+        let replaced = |word: &String| {
+            values.iter().fold(word.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+        };
+        self.version.iter().map(replaced).collect()
     }
 
     /// What of the output of [`Self::version_command`] is shown: its first line, harmless.
@@ -324,6 +373,14 @@ impl LaunchArgv {
         let runs = self.argv.iter().any(|word| word == "{probe}");
         if runs { Ok(()) } else { Err(TargetError::NoProbe { name: of.to_owned() }) }
     }
+}
+
+/// Gives an adapter the file that comes with the program.
+fn our_adapter(adapter: &mut Adapter) -> io::Result<()> {
+    let Some(file) = &adapter.file else { return Ok(()) };
+    let (_, text) = ADAPTERS.iter().find(|(known, _)| known == file).ok_or(io::ErrorKind::NotFound)?;
+    adapter.program = Some((*text).to_owned());
+    Ok(())
 }
 
 /// Bytes of a manifest, at most.

@@ -10,7 +10,10 @@ use watertight_fixtures::{mcp, world};
 use watertight_probe::{IDENTITY_COMMAND, PROBE_COMMAND, SAMPLE_COMMAND};
 use watertight_reference::{bridge, guards::AllUp};
 
-use crate::planner::{INSTANCE_PORT, PROVIDER_PORT};
+use crate::{
+    adapter::{self, ADAPTED},
+    planner::{INSTANCE_PORT, PROVIDER_PORT},
+};
 
 /// Runs the inner command named `first`, if it is one.
 pub fn run(first: &str, mut rest: impl Iterator<Item = OsString>) -> Option<ExitCode> {
@@ -33,6 +36,7 @@ pub fn run(first: &str, mut rest: impl Iterator<Item = OsString>) -> Option<Exit
         }
         "bridge" => bridge(rest.collect()),
         "double" => super::double::run(rest.collect()),
+        ADAPTED => adapter::run(rest.map(|word| word.to_string_lossy().into_owned()).collect()),
         _ => return None,
     })
 }

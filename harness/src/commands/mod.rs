@@ -29,6 +29,7 @@ mod verify;
 use std::process::ExitCode;
 
 use clap::Parser;
+pub(crate) use sys::asked_to_end;
 
 use crate::catalogue::Catalogue;
 
@@ -76,7 +77,7 @@ fn catalogue() -> Result<Catalogue, String> {
 }
 
 /// Tells the user why nothing was done.
-fn refuse(error: &dyn std::fmt::Display, code: u8) -> ExitCode {
+pub(crate) fn refuse(error: &dyn std::fmt::Display, code: u8) -> ExitCode {
     output::say(error);
     ExitCode::from(code)
 }

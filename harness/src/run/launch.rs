@@ -4,6 +4,10 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     os::fd::AsFd,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -14,7 +18,7 @@ use nix::{
     unistd::pipe2,
 };
 use watertight_fixtures::world::{Child, Exit as ChildExit, Fault, Spawn, SpawnError};
-use watertight_probe::{plan::Plan, wire};
+use watertight_probe::plan::Plan;
 use watertight_reports::evidence::{Exit, Launch, LaunchKind};
 
 use super::{
@@ -22,7 +26,9 @@ use super::{
     attribute::BEGAN_AT,
     channel::{Channel, ERRORS, complain, shown},
     listening::{self, LISTENING},
-    sockets, witness,
+    sockets,
+    stderr::Errors,
+    witness,
 };
 use crate::{
     doctor::programs,
@@ -34,16 +40,11 @@ const START_AGAIN: Duration = Duration::from_secs(2);
 /// How long the probe may go on after the deadlines of its attempts, and at all once a launch hung.
 const LATE: Duration = Duration::from_secs(15);
 const LATE_AGAIN: Duration = Duration::from_secs(5);
-/// How long it may take to end once the probe is done.
+/// How long it may take to end once the probe is done, and where an earlier launch did not end in time.
 const ENDING: Duration = Duration::from_secs(10);
+const ENDING_AGAIN: Duration = Duration::from_secs(2);
 /// How long what a killed helper still holds open is read.
 const REST: Duration = Duration::from_millis(200);
-/// Which defence a broken reference says it left out: a key of [`Launch::outside`].
-pub const APPLIED: &str = "applied";
-/// What stands before the defence's slug in the line that says so: `APPLIED` of the broken references' program.
-const APPLIED_LINE: &str = "watertight-mutants: applied ";
-/// Bytes of standard error that are kept.
-const STDERR: usize = 2_000;
 
 /// How a launch differs from an ordinary one.
 #[derive(Debug, Default)]
@@ -71,11 +72,14 @@ pub struct Running {
     stdout: Option<File>,
     stderr: Option<File>,
     channel: Channel,
+    errors: Errors,
     comm: String,
     longest: Duration,
     began: Instant,
     /// Did not do in time what it was waited for.
     overdue: bool,
+    /// A launch of this site ended late, or did not end.
+    ends_late: Arc<AtomicBool>,
     pub record: Launch,
 }
 
@@ -114,11 +118,13 @@ impl Running {
             stdout: Some(stdout_end.into()),
             stderr: Some(stderr_end.into()),
             channel: Channel::default(),
+            errors: Errors::default(),
             comm: plan.comm.clone(),
             // A target that let the harness wait for nothing once does not get the time of every attempt again.
             longest: if site.has_hung() { Duration::ZERO } else { longest(&plan) + LATE },
             began,
             overdue: false,
+            ends_late: Arc::clone(&site.ends_late),
             record,
         })
     }
@@ -131,7 +137,11 @@ impl Running {
     pub fn greet(&mut self, site: &Site) -> bool {
         let deadline = Instant::now() + if site.has_hung() { START_AGAIN } else { site.start };
         self.read_until(deadline, |record| record.hello.is_some() || !record.errors.is_empty());
-        let Some(hello) = &self.record.hello else { return false };
+        let Some(hello) = &self.record.hello else {
+            // One that takes so long to fail was waited for in vain as well.
+            self.overdue |= self.began.elapsed() >= START_AGAIN;
+            return false;
+        };
         let expected = 1 + usize::from(hello.forked > 0) + usize::from(hello.executed.is_some());
         match witness::processes(site, &self.comm, expected) {
             Ok(seen) => {
@@ -234,7 +244,14 @@ impl Running {
     /// Waits for the launched process to end, ends it where it does not, and gives the record away.
     pub fn end(mut self) -> Launch {
         self.stdin = None;
-        let deadline = Instant::now() + if self.overdue { REST } else { ENDING };
+        let ending = Instant::now();
+        let again = self.ends_late.load(Ordering::Relaxed);
+        let deadline = ending
+            + match self.overdue {
+                true => REST,
+                false if again => ENDING_AGAIN,
+                false => ENDING,
+            };
         // What it says meanwhile is read: one that waits for room in a pipe does not end.
         while self.read_some(deadline, Until::Ended) {}
         let exit = match self.child.wait(deadline) {
@@ -246,9 +263,14 @@ impl Running {
                 Exit::Deadline
             }
         };
-        self.record.exit = Some(exit);
+        let took = ending.elapsed();
         let deadline = Instant::now() + REST;
         while self.read_some(deadline, Until::Closed) {}
+        // A slow end is one. What hangs, or an adapter that says so of its sandbox, is not waited for as long again.
+        if !self.overdue && (exit == Exit::Deadline || (took > ENDING_AGAIN && !self.record.errors.is_empty())) {
+            self.ends_late.store(true, Ordering::Relaxed);
+        }
+        self.record.exit = Some(exit);
         self.record.micros = self.began.elapsed().as_micros() as u64;
         self.record
     }
@@ -307,25 +329,7 @@ impl Running {
         let Some(stderr) = &mut self.stderr else { return };
         match stderr.read(&mut buffer) {
             Ok(0) | Err(_) => self.stderr = None,
-            Ok(len) => {
-                let mut text = std::mem::take(&mut self.record.stderr);
-                for line in buffer[..len].split_inclusive(|byte| *byte == b'\n') {
-                    let ended = line.ends_with(b"\n");
-                    text.push_str(&wire::escape(line.strip_suffix(b"\n").unwrap_or(line), STDERR));
-                    if ended {
-                        text.push(' ');
-                    }
-                }
-                if !self.record.outside.contains_key(APPLIED)
-                    && let Some(slug) = text.split(APPLIED_LINE).nth(1)
-                    && let Some((slug, _)) = slug.split_once(' ')
-                {
-                    self.record.outside.insert(APPLIED.into(), slug.to_owned());
-                }
-                // The last words matter most; everything here is ASCII.
-                let start = text.len().saturating_sub(STDERR);
-                self.record.stderr = text.split_off(start);
-            }
+            Ok(len) => self.errors.take(&buffer[..len], &mut self.record),
         }
     }
 }

@@ -10,11 +10,12 @@ mod listening;
 mod scenario;
 mod session;
 mod sockets;
+mod stderr;
 mod version;
 mod witness;
 
 pub use attribute::again as attribute_again;
-pub use launch::APPLIED;
 pub use listener::{Listener, Nobody};
 pub use listening::LISTENING;
 pub use session::{MUTANTS, Options, Ran, RunError, Session};
+pub use stderr::APPLIED;

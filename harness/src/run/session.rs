@@ -1,6 +1,11 @@
 //! One run against one target: controls, the target, controls again, then the launches that checks ask for by themselves.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::mpsc, thread};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::mpsc,
+    thread,
+};
 
 use watertight_fixtures::world::{PROGRAMS, SpawnError, WORKSPACE};
 use watertight_probe::{
@@ -20,7 +25,7 @@ use crate::{
     check::Check,
     planner::{Allocator, Layout},
     scenario::Scenario,
-    site::{LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
+    site::{self, LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
     target::{Target, TargetError, Words},
 };
 
@@ -112,7 +117,7 @@ impl<'a> Session<'a> {
             session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
             session.main()?;
             session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
-            let version = version::of(&session.site, target, &program());
+            let version = version::of(&session.site, target, &session.values());
             let layout = session.layout.clone();
             let mut evidence = session.finish()?;
             told.iter().for_each(|stage| listener.stage(&stage));
@@ -133,6 +138,9 @@ impl<'a> Session<'a> {
     ) -> Result<Self, RunError> {
         let mut site = Site::up(&options.program, &options.beside, secrets)?;
         site.bearer_variable = target.bearer_variable.clone();
+        if let Some(adapter) = &target.adapter {
+            site::plant_adapter(&site.world, adapter.program.as_deref()).map_err(SiteError::Plant)?;
+        }
         let mut layout = site.layout()?;
         layout.absent = target.absent.keys().copied().collect();
         let allocator = Allocator::default();
@@ -330,6 +338,11 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, PlanError> {
+        Ok(Words { probe: self.probe_words(assembled)?, values: self.values(), with_instance })
+    }
+
+    /// What the placeholders stand for that are the same in every launch.
+    fn values(&self) -> BTreeMap<&'static str, String> {
         let values = [
             ("watertight", program()),
             ("mutants", format!("{PROGRAMS}/{MUTANTS}")),
@@ -341,15 +354,17 @@ impl<'a> Session<'a> {
             ("linked_key_file", LINKED_KEY.to_owned()),
             ("workspace_key_file", WORKSPACE_KEY.to_owned()),
             ("workspace", WORKSPACE.to_owned()),
-            ("sockets", crate::site::SOCKETS.to_owned()),
+            ("sockets", site::SOCKETS.to_owned()),
+            ("adapter", site::ADAPTER.to_owned()),
+            ("run_dir", site::RUN_DIR.to_owned()),
         ];
-        Ok(Words { probe: self.probe_words(assembled)?, values: values.into(), with_instance })
+        values.into()
     }
 
     /// Takes the site down and gives everything that was seen outside to its attempt.
     pub(super) fn finish(self) -> Result<Evidence, RunError> {
         let Self { target, site, mut launches, .. } = self;
-        let mut banners: Vec<String> = crate::site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
+        let mut banners: Vec<String> = site::CANARIES.iter().map(|name| site.secrets.banner(name)).collect();
         banners.push(site.secrets.marker_digest());
         let secrets = [("provider-key".to_owned(), site.secrets.provider_key.clone())].into();
         let run = site.secrets.run.clone();

@@ -1,6 +1,7 @@
 //! What the target says of its version: asked in the world, where it can call nobody, and not waited for long.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{Read, Seek},
     time::{Duration, Instant},
@@ -19,8 +20,8 @@ const DEADLINE: Duration = Duration::from_secs(5);
 const READ: u64 = 4096;
 
 /// The first line of what the manifest's version command prints, or why there is none.
-pub fn of(site: &Site, target: &Target, program: &str) -> String {
-    let mut words = target.version_command(program);
+pub fn of(site: &Site, target: &Target, values: &BTreeMap<&'static str, String>) -> String {
+    let mut words = target.version_words(values);
     match words.first() {
         None => return String::new(),
         // The world starts programs by their path.

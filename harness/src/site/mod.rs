@@ -7,6 +7,8 @@ mod secrets;
 mod up;
 
 pub use listeners::CANARIES;
-pub use planted::{BROKEN_PROGRAM, LINKED_KEY, OPEN_KEY, Plants, SOCKETS, WORKSPACE_KEY};
+pub use planted::{
+    ADAPTER, BROKEN_PROGRAM, LINKED_KEY, OPEN_KEY, Plants, RUN_DIR, SOCKETS, WORKSPACE_KEY, plant_adapter,
+};
 pub use secrets::{Secrets, random};
 pub use up::{Site, SiteError};

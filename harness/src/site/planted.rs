@@ -35,6 +35,9 @@ pub const LINKED_KEY: &str = "/home/agent/.config/provider/linked-key";
 pub const WORKSPACE_KEY: &str = "/home/agent/work/key";
 /// Where a launch finds the sockets of relays that are ours.
 pub const SOCKETS: &str = "/run/user/1777/relays";
+/// The file of a manifest's adapter, and where an adapter keeps what its sandboxes need outside.
+pub const ADAPTER: &str = "/run/watertight-adapter";
+pub const RUN_DIR: &str = "/run/user/1777/sandboxes";
 /// A group that only the launcher is in.
 pub const GROUP: u32 = 4242;
 
@@ -86,6 +89,20 @@ impl Plants {
         })??;
         Ok(plants)
     }
+}
+
+/// Puts an adapter into the world, where it is not installed, with a directory that it may use.
+pub fn plant_adapter(world: &World, program: Option<&str>) -> io::Result<()> {
+    let owner = world.agent_owner();
+    world.in_host_files(|| {
+        if let Some(program) = program {
+            fs::write(ADAPTER, program)?;
+            fs::set_permissions(ADAPTER, fs::Permissions::from_mode(0o755))?;
+        }
+        fs::create_dir(RUN_DIR)?;
+        fs::set_permissions(RUN_DIR, fs::Permissions::from_mode(0o700))?;
+        chown(RUN_DIR, Some(owner), Some(owner))
+    })?
 }
 
 impl Plants {

@@ -4,7 +4,10 @@ use std::{
     fs, io,
     net::{IpAddr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -40,6 +43,8 @@ pub struct Site {
     pub bearer_variable: Option<String>,
     /// How long a target may take to start the probe.
     pub start: Duration,
+    /// A launch of this site did not end in time.
+    pub ends_late: Arc<AtomicBool>,
     servers: Servers,
     capture: Capture,
     /// A launch of this site was waited for in vain.
@@ -86,6 +91,7 @@ impl Site {
             machine_mnt,
             bearer_variable: None,
             start: START,
+            ends_late: Arc::default(),
             servers,
             capture,
             hung: AtomicBool::new(false),

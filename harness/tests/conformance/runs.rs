@@ -46,8 +46,8 @@ type Made = Arc<Result<Run, String>>;
 pub const PRETENDERS: [&str; 4] = ["echo", "deny-all", "liar", "polite-liar"];
 
 /// Other people's sandboxes, and what only looks like one.
-pub const OTHERS: [&str; 5] =
-    ["bubblewrap:host-root", "bubblewrap:hardened", "bubblewrap:shared-network", "unshare", "proot"];
+pub const OTHERS: [&str; 6] =
+    ["bubblewrap:host-root", "bubblewrap:hardened", "bubblewrap:shared-network", "bubblewrap-exec", "unshare", "proot"];
 
 /// The run of this target as this user: made when it is first asked for.
 pub fn of(target: &'static str, who: Who) -> Made {

@@ -43,9 +43,11 @@ pub fn trials(who: Who) -> Vec<Trial> {
     for target in OTHERS {
         of(target, "fails_exactly_what_is_committed", fails_what_is_committed);
     }
-    of("unshare", "each_of_its_mutants_is_caught_by_exactly_its_checks", |who, run| {
-        every_mutant_is_caught(who, run, 4)
-    });
+    for target in ["unshare", "bubblewrap-exec"] {
+        of(target, "each_of_its_mutants_is_caught_by_exactly_its_checks", |who, run| {
+            every_mutant_is_caught(who, run, 4)
+        });
+    }
     for target in ["reference", "bubblewrap", "open", "dead"].into_iter().chain(PRETENDERS).chain(OTHERS) {
         of(target, "leaves_nothing_on_the_machine", |_, run| leaves_nothing(run));
     }
