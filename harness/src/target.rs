@@ -232,32 +232,17 @@ impl Target {
 
     /// A command line as a target: `{probe}` stands in it, and the placeholders of manifests may.
     pub fn of_command(argv: Vec<String>) -> Result<Self, TargetError> {
-        let (name, instance) = ("the command line", ["--instance", "{instance_url}"]);
-        let launch = LaunchArgv { argv, instance: instance.map(str::to_owned).into(), no_instance: vec![] };
+        let name = "the command line";
+        let launch = LaunchArgv { argv, instance: vec![], no_instance: vec![] };
         launch.must_run_the_probe(name)?;
-        Ok(Self {
-            name: name.into(),
-            summary: String::new(),
-            route: Route::Sockets,
-            version: vec![],
-            launch,
-            adapter: None,
-            programs: BTreeMap::new(),
-            needs: vec![],
-            environment: BTreeMap::new(),
-            bearer_variable: Some("OPENAI_API_KEY".into()),
-            absent: BTreeMap::new(),
-            refuses: BTreeMap::new(),
-            unseen: None,
-            known_failures: BTreeMap::new(),
-            mutants: BTreeMap::new(),
-            variants: BTreeMap::new(),
-            double: false,
-            // It may share the host's ports.
-            one_at_a_time: true,
-            as_control: false,
-            manifest: String::new(),
-        })
+        let text = format!(
+            "name = \"{name}\"\nsummary = \"\"\nroute = \"sockets\"\nversion = []\nbearer_variable = \"OPENAI_API_KEY\"\n\
+             # It may share the host's ports.\none_at_a_time = true\n\
+             [launch]\nargv = [\"{{probe}}\"]\ninstance = [\"--instance\", \"{{instance_url}}\"]\n"
+        );
+        let mut target = Self::parse(name, &text)?;
+        target.launch.argv = launch.argv;
+        Ok(target)
     }
 
     /// Reads a manifest.
