@@ -18,6 +18,7 @@ pub mod planner;
 pub mod predicate;
 pub mod reach;
 pub mod rejudge;
+pub mod remedies;
 pub mod request;
 pub mod run;
 pub mod scenario;

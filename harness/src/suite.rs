@@ -9,7 +9,7 @@ use watertight_reports::{
     text::Style,
 };
 
-use crate::{catalogue::Catalogue, selftest::MUTANTS, target::Target};
+use crate::{catalogue::Catalogue, remedies, selftest::MUTANTS, target::Target};
 
 /// The requirements, what is not claimed, and the mutants.
 pub fn suite(catalogue: &Catalogue) -> Suite {
@@ -17,6 +17,7 @@ pub fn suite(catalogue: &Catalogue) -> Suite {
         let known = Requirement {
             sentence: requirement.sentence.clone(),
             about: requirement.about.clone(),
+            closes: remedies::of(&requirement.id).unwrap_or_default().to_owned(),
             line: requirement.line,
         };
         (requirement.id.clone(), known)

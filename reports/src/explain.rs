@@ -21,6 +21,8 @@ pub struct ExplainInput<'a> {
     /// Name within the check, and what is done.
     pub attempts: Vec<(String, String)>,
     pub control: ControlKind,
+    /// What closes a failure of it, for whoever maintains the target.
+    pub closes: &'a str,
     /// Slug, and what is wrong with it.
     pub mutants: Vec<(String, String)>,
     /// What a manifest may declare absent so that it does not apply, if anything.
@@ -55,6 +57,10 @@ pub fn render(input: &ExplainInput<'_>, style: &Style) -> String {
     attempts(&mut page, input);
     heading(&mut page, "Control");
     page.paragraph(2, Tone::Plain, words::control(input.control));
+    if !input.closes.is_empty() {
+        heading(&mut page, "What closes a failure");
+        page.paragraph(2, Tone::Plain, input.closes);
+    }
     mutants(&mut page, input);
     waiver(&mut page, input);
     if let Some(says) = &input.target {

@@ -20,6 +20,7 @@ use crate::{
     check::{Capability, Check},
     checks,
     planner::{Allocator, Planner},
+    remedies,
     selftest::Mutant,
     target::Target,
 };
@@ -66,6 +67,7 @@ pub fn run(line: &Explain) -> ExitCode {
         paragraph: &requirement.about,
         attempts: attempts(check),
         control: check.control,
+        closes: remedies::of(&requirement.id).unwrap_or_default(),
         mutants: mutants(check),
         waived_by: (!waived_by.is_empty()).then_some(waivers.as_str()),
         target: says,

@@ -26,6 +26,8 @@ pub struct Requirement {
     pub sentence: String,
     /// What is attempted, the control, the witness and the source.
     pub about: String,
+    /// What closes a failure of it, for whoever maintains the target.
+    pub closes: String,
     /// Where it stands, from 1.
     pub line: usize,
 }

@@ -135,6 +135,9 @@ fn one(run: Run<'_>, check: &CheckResult) -> String {
     if !check.mutants.is_empty() {
         text.push_str(&format!("- mutants: {}\n", mutants(run, check)));
     }
+    if let Some(closes) = run.closes(check) {
+        text.push_str(&format!("- what closes it: {}\n", escaped(closes)));
+    }
     text.push_str(&format!("- next: {}\n", code(&format!("watertight explain {}", check.id))));
     text
 }

@@ -47,6 +47,12 @@ impl<'a> Run<'a> {
         suite.requirements.get(id).filter(|_| suite.spec == self.results.spec)
     }
 
+    /// What closes this failure.
+    pub(super) fn closes(&self, check: &CheckResult) -> Option<&'a str> {
+        let closes = self.requirement(&check.id).map(|requirement| requirement.closes.as_str());
+        closes.filter(|closes| check.verdict == Verdict::Fail && !closes.is_empty())
+    }
+
     /// The sentence that binds, or else the same in the words of the check's name.
     pub(super) fn sentence(&self, check: &'a CheckResult) -> &'a str {
         self.requirement(&check.id).map_or(check.slug.as_str(), |requirement| &requirement.sentence)

@@ -308,6 +308,7 @@ pub(crate) fn explained(last: Option<&CheckResult>) -> ExplainInput<'_> {
             .map(|(name, what)| (name.into(), what.into()))
             .to_vec(),
         control: ControlKind::Unconfined,
+        closes: "Refuse the family in a filter of system calls.",
         mutants: vec![("allow-vsock".into(), "The filter forgets AF_VSOCK.".into())],
         waived_by: None,
         target: None,

@@ -29,6 +29,7 @@ pub(super) fn write(page: &mut Markup, run: Run<'_>, check: &CheckResult) {
         lines(page, "Why", &check.reason);
         attempts(page, check);
         lines(page, "Witness", &check.witness);
+        lines(page, "What closes it", &run.closes(check).map(str::to_owned).into_iter().collect::<Vec<_>>());
         below(page, run, check);
     });
 }

@@ -16,7 +16,8 @@ pub(crate) fn suite() -> Suite {
     let requirements = known.iter().enumerate().filter_map(|(index, check)| {
         let sentence = testing::sentence(&check.id)?.to_owned();
         let about = "Attempted: all of them. Source: `A3`.".to_owned();
-        Some((check.id.clone(), Requirement { sentence, about, line: index + 100 }))
+        let closes = "Refuse it in a filter of `socket(2)`.".to_owned();
+        Some((check.id.clone(), Requirement { sentence, about, closes, line: index + 100 }))
     });
     Suite {
         program: "0.1.0".into(),
