@@ -4,7 +4,7 @@ mod adapter;
 mod edit;
 mod known;
 
-use std::{collections::BTreeMap, io};
+use std::{collections::BTreeMap, io, path::Path};
 
 use serde::Deserialize;
 use watertight_probe::wire;
@@ -128,7 +128,7 @@ pub enum TargetError {
     Syntax { name: String, source: Box<toml::de::Error> },
     #[error("manifest {name}: its adapter: {problem}")]
     Adapter { name: String, problem: String },
-    #[error("manifest {name}: cannot read the adapter's file {file} beside it: {source}")]
+    #[error("manifest {name}: cannot read the adapter's file {file}: {source}")]
     AdapterFile { name: String, file: String, source: io::Error },
     #[error("manifest {name}: `[launch]` says how it is started or `[adapter]` does, and only one of them")]
     Twofold { name: String },
@@ -230,8 +230,8 @@ impl Target {
         Ok(target)
     }
 
-    /// A command line as a target: `{probe}` stands in it, and the placeholders of manifests may.
-    pub fn of_command(argv: Vec<String>) -> Result<Self, TargetError> {
+    /// A command line as a target: `{probe}` stands in it, and the placeholders of manifests may; `{adapter}` is this file.
+    pub fn of_command(argv: Vec<String>, adapter: Option<&Path>) -> Result<Self, TargetError> {
         let name = "the command line";
         let launch = LaunchArgv { argv, instance: vec![], no_instance: vec![] };
         launch.must_run_the_probe(name)?;
@@ -242,6 +242,13 @@ impl Target {
         );
         let mut target = Self::parse(name, &text)?;
         target.launch.argv = launch.argv;
+        let adapter = adapter.map(|file| {
+            Adapter::of_file(file).map_err(|source| {
+                let (name, file) = (name.to_owned(), file.display().to_string());
+                TargetError::AdapterFile { name, file, source }
+            })
+        });
+        target.adapter = adapter.transpose()?;
         Ok(target)
     }
 

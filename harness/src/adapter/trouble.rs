@@ -35,7 +35,7 @@ pub enum Trouble {
     Cgroup { path: String },
     #[error("the adapter did not end within {} s of the end of its input, and was killed", .within.as_secs_f64())]
     Stays { within: Duration },
-    /// The sandbox could not be started, or the like: it is the sandbox that refuses, and nothing is wrong with the adapter.
+    /// It says so itself.
     #[error("the adapter refuses `{verb}`: {words}")]
     Refused { verb: &'static str, words: String },
     /// The launch was asked to end by this signal.
@@ -66,8 +66,10 @@ impl Trouble {
     }
 
     /// Whether it is the adapter's fault, so that nothing can be said of the sandbox.
+    ///
+    /// A sandbox that cannot be started, or cannot run the workload, is one that fails closed: a launch of the ordinary kind.
     pub fn is_the_adapters(&self) -> bool {
-        !matches!(self, Self::Refused { .. } | Self::Asked(_))
+        !matches!(self, Self::Refused { verb: "up" | "exec", .. } | Self::Asked(_))
     }
 }
 

@@ -122,7 +122,12 @@ fn attempts(check: &Check) -> Vec<(String, String)> {
 
 /// The command line that shows both sides of its attempts through this target, without the manifest.
 fn by_hand(target: &Target, id: &str) -> Vec<String> {
-    let mut words: Vec<String> = ["watertight", "try", id, "--"].map(str::to_owned).into();
+    let mut words: Vec<String> = ["watertight", "try", id].map(str::to_owned).into();
+    if let Some(file) = target.adapter.as_ref().and_then(|adapter| adapter.file.as_ref()) {
+        let directory = if Target::names().any(|name| target.is_ours(name)) { "harness/targets/" } else { "" };
+        words.extend(["--adapter".to_owned(), format!("{directory}{file}")]);
+    }
+    words.push("--".into());
     if !target.environment.is_empty() {
         words.push("env".into());
         words.extend(target.environment.iter().map(|(name, value)| format!("{name}={value}")));

@@ -259,6 +259,9 @@ pub struct Try {
     /// Launch it as root of the world.
     #[arg(long)]
     pub as_root: bool,
+    /// The file of an adapter, which the command line names as {adapter}.
+    #[arg(long, value_name = "FILE")]
+    pub adapter: Option<PathBuf>,
     /// The command line, with {probe} where the sandbox is to run its command.
     #[arg(last = true, required = true)]
     pub command: Vec<String>,

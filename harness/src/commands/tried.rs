@@ -27,7 +27,7 @@ pub fn run(line: line::Try) -> ExitCode {
         Err(words) => return refuse(&words, USAGE),
     };
     let title = format!("{} ({}) is tried through", check.id, check.slug);
-    let target = match Target::of_command(line.command.clone()) {
+    let target = match Target::of_command(line.command.clone(), line.adapter.as_deref()) {
         Ok(target) => target,
         Err(error) => return refuse(&error, USAGE),
     };

@@ -4,10 +4,7 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     os::fd::AsFd,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -78,8 +75,8 @@ pub struct Running {
     began: Instant,
     /// Did not do in time what it was waited for.
     overdue: bool,
-    /// A launch of this site ended late, or did not end.
-    ends_late: Arc<AtomicBool>,
+    /// See [`Site::ends_late`].
+    ends_late: Arc<OnceLock<Option<String>>>,
     pub record: Launch,
 }
 
@@ -245,7 +242,7 @@ impl Running {
     pub fn end(mut self) -> Launch {
         self.stdin = None;
         let ending = Instant::now();
-        let again = self.ends_late.load(Ordering::Relaxed);
+        let again = self.ends_late.get().is_some();
         let deadline = ending
             + match self.overdue {
                 true => REST,
@@ -266,9 +263,13 @@ impl Running {
         let took = ending.elapsed();
         let deadline = Instant::now() + REST;
         while self.read_some(deadline, Until::Closed) {}
-        // A slow end is one. What hangs, or an adapter that says so of its sandbox, is not waited for as long again.
-        if !self.overdue && (exit == Exit::Deadline || (took > ENDING_AGAIN && !self.record.errors.is_empty())) {
-            self.ends_late.store(true, Ordering::Relaxed);
+        if !self.overdue {
+            // A slow end is one. What hangs, or an adapter that says so of its sandbox, is not waited for as long again.
+            let trouble = self.record.errors.first().filter(|_| took > ENDING_AGAIN).cloned();
+            if exit == Exit::Deadline || trouble.is_some() {
+                let why = self.ends_late.get_or_init(|| trouble).clone();
+                self.record.errors.extend(why.filter(|why| !self.record.errors.contains(why)));
+            }
         }
         self.record.exit = Some(exit);
         self.record.micros = self.began.elapsed().as_micros() as u64;

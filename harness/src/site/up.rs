@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -43,8 +43,8 @@ pub struct Site {
     pub bearer_variable: Option<String>,
     /// How long a target may take to start the probe.
     pub start: Duration,
-    /// A launch of this site did not end in time.
-    pub ends_late: Arc<AtomicBool>,
+    /// A launch of this site did not end in time, with the trouble that its adapter had.
+    pub ends_late: Arc<OnceLock<Option<String>>>,
     servers: Servers,
     capture: Capture,
     /// A launch of this site was waited for in vain.

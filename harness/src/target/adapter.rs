@@ -102,6 +102,12 @@ impl Adapter {
         }
         Ok(())
     }
+
+    /// The file alone, of a launch whose words somebody else knows.
+    pub fn of_file(path: &Path) -> io::Result<Self> {
+        let program = Some(files::text(path, MAX_PROGRAM)?);
+        Ok(Self { argv: vec![], file: Some(path.display().to_string()), environment: vec![], program })
+    }
 }
 
 fn words<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {

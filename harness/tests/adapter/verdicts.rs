@@ -39,15 +39,21 @@ fn nothing_judged(results: &Results, words: &str) {
 }
 
 #[rstest]
-#[case("hang", "hello", "did not answer")]
-#[case("hang", "up", "did not answer")]
-#[case("garbage", "up", "did not answer")]
-#[case("exit", "exec", "did not answer")]
-#[case("hang", "down", "the adapter did not answer `down`")]
-#[case("garbage", "down", "the adapter wrote a line that is no answer")]
-#[case("no-such-process", "inspect", "did not answer")]
-fn nothing_is_judged_through_an_adapter_that_goes_wrong(#[case] how: &str, #[case] verb: &str, #[case] words: &str) {
-    let (results, took) = checked(how, verb, "PRIV-2");
+#[case("hang", "hello", "PRIV-2", "did not answer")]
+#[case("hang", "up", "PRIV-2", "did not answer")]
+#[case("garbage", "up", "PRIV-2", "did not answer")]
+#[case("no-such-process", "inspect", "PRIV-2", "did not answer")]
+#[case("exit", "exec", "PRIV-2", "did not answer")]
+// What the workload could do before `down` is no less of a breach, but this requirement holds without a sandbox.
+#[case("hang", "down", "LAUNCH-5", "the adapter did not answer `down`")]
+#[case("garbage", "down", "LAUNCH-5", "the adapter wrote a line that is no answer")]
+fn nothing_is_judged_through_an_adapter_that_goes_wrong(
+    #[case] how: &str,
+    #[case] verb: &str,
+    #[case] requirement: &str,
+    #[case] words: &str,
+) {
+    let (results, took) = checked(how, verb, requirement);
     nothing_judged(&results, words);
     assert!(took < Duration::from_secs(40), "{took:?}");
 }

@@ -59,7 +59,7 @@ fn the_file_of_an_adapter_lies_beside_its_manifest() {
     std::fs::write(&path, text).expect("written");
     let path = path.display().to_string();
     let error = Target::load(&path).expect_err("no file").to_string();
-    assert!(error.starts_with("manifest x: cannot read the adapter's file a.py beside it: No such file"), "{error}");
+    assert!(error.starts_with("manifest x: cannot read the adapter's file a.py: No such file"), "{error}");
     std::fs::write(directory.path().join("a.py"), "print()").expect("written");
     let target = Target::load(&path).expect("a manifest");
     assert_eq!(target.adapter.expect("an adapter").program.as_deref(), Some("print()"));
