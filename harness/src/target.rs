@@ -220,6 +220,11 @@ impl Target {
         target.name = format!("{}:{name}", self.name);
         variant.summary.clone_into(&mut target.summary);
         target.launch.argv = variant.apply(&self.launch.argv).map_err(of)?;
+        for id in &variant.holds {
+            if target.known_failures.remove(id).is_none() {
+                return Err(of(format!("it holds to {id}, which is no known failure of the manifest")));
+            }
+        }
         target.known_failures.extend(variant.known_failures.clone());
         target.environment.extend(variant.environment.clone());
         target.one_at_a_time |= variant.one_at_a_time;

@@ -53,6 +53,9 @@ pub struct Variant {
     /// What it is known to fail, beside what the manifest itself says.
     #[serde(default)]
     pub known_failures: BTreeMap<String, KnownFailure>,
+    /// Requirements of the manifest's known failures that this configuration holds to.
+    #[serde(default)]
+    pub holds: Vec<String>,
     #[serde(default)]
     pub one_at_a_time: bool,
 }

@@ -2,14 +2,17 @@
 
 use serde::Deserialize;
 
-/// A failure that was reported to the target's own project.
+/// A failure that is known to the public: reported, or told by the target's own documentation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownFailure {
-    /// URL of the public report.
+    /// URL of the public report, or of the documentation.
     pub report: String,
     /// The last day of its being known, `2027-01-31`: somebody must look at it again then.
     pub expires: String,
+    /// It is a race of the target's own, which a run may win.
+    #[serde(default)]
+    pub race: bool,
 }
 
 impl KnownFailure {
