@@ -85,11 +85,14 @@ def answer(asked):
         print(json.dumps({"id": asked["id"], **said}), flush=True)
 
 
-for line in sys.stdin:
-    asked = json.loads(line)
-    if asked["verb"] == "exec":  # Other verbs must be answered while it runs.
-        threading.Thread(target=answer, args=[asked], daemon=True).start()
-    else:  # By this thread: bubblewrap dies with the thread that started it.
-        answer(asked)
+try:
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if asked["verb"] == "exec":  # Other verbs must be answered while it runs.
+            threading.Thread(target=answer, args=[asked], daemon=True).start()
+        else:  # By this thread: bubblewrap dies with the thread that started it.
+            answer(asked)
+except BrokenPipeError:
+    pass  # The launcher was killed, so that nobody reads the answer.
 for sandbox in list(sandboxes):  # Nobody will ask any more.
     down({"sandbox": sandbox})

@@ -12,5 +12,5 @@ mod trouble;
 
 pub use launcher::run;
 pub use marks::{INSPECTED, Mark, Marks};
-pub use order::{ADAPTED, Deadlines, Order, OrderError, WORKLOAD};
+pub use order::{ADAPTED, DOWN_TWICE, Deadlines, Order, OrderError, WORKLOAD};
 pub use protocol::{PROTOCOL, SCHEMA};

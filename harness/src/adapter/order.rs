@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr, time::Duration};
 
 /// The inner command.
 pub const ADAPTED: &str = "adapted";
+/// Asks for the end once more.
+pub const DOWN_TWICE: &str = "--down-twice";
 /// Ends the adapter's own words: the workload's follow.
 pub const WORKLOAD: &str = "--exec";
 
@@ -65,7 +67,7 @@ impl Order {
                 "--environment" => order.environment = value()?.split(',').map(str::to_owned).collect(),
                 "--deadlines" => order.deadlines = value()?.parse()?,
                 "--hello" => order.only_hello = true,
-                "--down-twice" => order.down_twice = true,
+                DOWN_TWICE => order.down_twice = true,
                 "--" => break,
                 _ => return Err(OrderError::Option(word)),
             }
@@ -91,7 +93,7 @@ impl Order {
         add("--run-dir", &self.run_dir);
         add("--environment", &self.environment.join(","));
         add("--deadlines", &self.deadlines.to_string());
-        for (option, given) in [("--hello", self.only_hello), ("--down-twice", self.down_twice)] {
+        for (option, given) in [("--hello", self.only_hello), (DOWN_TWICE, self.down_twice)] {
             words.extend(given.then(|| option.to_owned()));
         }
         words.push("--".to_owned());

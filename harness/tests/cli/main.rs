@@ -5,6 +5,7 @@ mod desk;
 mod doctor;
 mod evidence;
 mod help;
+mod init;
 mod interrupt;
 mod keygen;
 mod refusals;

@@ -6,9 +6,10 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub enum Target {
-    /// Write a manifest to begin with.
+    /// Write a manifest to begin with. What is not said is asked, on a terminal.
     #[command(
-        after_help = "Example: watertight target init mine -- mybox --no-network --show {sockets} --show {watertight} --"
+        after_help = "Example: watertight target init mine -- mybox --no-network --show {sockets} --show {watertight} --\n\n\
+                      docs/CHECK-YOUR-OWN.md goes through it step by step."
     )]
     Init(Init),
     /// Launch the probe in a target: it answers, an allowed path works, a forbidden one is reachable without it. No verdict.
@@ -20,7 +21,10 @@ pub enum Target {
 pub struct Init {
     /// What to call it: letters, digits, `-`.
     #[arg(value_name = "NAME")]
-    pub name: String,
+    pub name: Option<String>,
+    /// No command line starts it (a daemon, an image): write an adapter as well, NAME.py.
+    #[arg(long)]
+    pub adapter: bool,
     /// It has no network at all: no relay, no bridge.
     #[arg(long)]
     pub no_routes: bool,
@@ -28,7 +32,7 @@ pub struct Init {
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// The sandbox's own command line, up to where the command to run begins.
-    #[arg(last = true, required = true)]
+    #[arg(last = true)]
     pub command: Vec<String>,
 }
 

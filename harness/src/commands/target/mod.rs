@@ -1,5 +1,6 @@
 //! `watertight target`: writes a manifest for another sandbox, and shows that it works before anything counts.
 
+mod adapter;
 mod init;
 mod smoke;
 

@@ -10,11 +10,14 @@ use watertight_reports::{
     smoke::{Step, render},
 };
 
-use super::super::{
-    INCOMPLETE, USAGE,
-    check::{self, all_there},
-    enter::{Entered, enter},
-    line, output, refuse, show,
+use super::{
+    super::{
+        INCOMPLETE, USAGE,
+        check::{self, all_there},
+        enter::{Entered, enter},
+        line, output, refuse, show,
+    },
+    adapter,
 };
 use crate::{
     check::Check,
@@ -37,7 +40,7 @@ pub fn run(options: &line::Smoke) -> ExitCode {
     if let Err(words) = all_there(&target) {
         return refuse(&words, INCOMPLETE);
     }
-    match tried(&target, options.as_root) {
+    match tried(&adapter::asked_twice(&target), options.as_root) {
         Ok(evidence) => {
             let steps = steps(&evidence, &target);
             let code = if steps.iter().all(|step| step.holds) { 0 } else { BROKEN };
@@ -69,6 +72,9 @@ fn steps(evidence: &Evidence, target: &Target) -> Vec<Step> {
     let mut steps = vec![answered(launch)];
     if launch.hello.is_some() {
         steps.push(seen(launch, target));
+        if target.adapter.is_some() {
+            steps.push(adapter::told(launch));
+        }
         steps.push(inside(launch));
         if target.route == Route::Sockets {
             steps.push(allowed(launch));
