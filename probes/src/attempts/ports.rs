@@ -29,12 +29,12 @@ pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16, known: bool) 
     };
     let mut open = Vec::new();
     let mut tried = 0;
-    let mut spare = None;
+    let mut sockets = Sockets { spare: None, connect_again: true };
     for port in from..=to {
         if port % NOTE_EVERY == 0 || tried == 0 {
             context.step(&format!("port {port}"));
         }
-        if is_open(SocketAddr::new(of, port), &mut spare)? {
+        if is_open(SocketAddr::new(of, port), &mut sockets)? {
             open.push(port);
         }
         tried += 1;
@@ -42,12 +42,20 @@ pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16, known: bool) 
     Ok(found(Facts::Ports { open, tried, known }))
 }
 
-/// Linux lets a socket whose connect was refused connect again, which saves making one for every port.
-fn is_open(to: SocketAddr, spare: &mut Option<OwnedFd>) -> Result<bool, Stop> {
+/// Linux lets a socket whose connect was refused connect again, which saves making one for every port. Other kernels (gVisor)
+/// answer ECONNABORTED, and get one for every port.
+struct Sockets {
+    spare: Option<OwnedFd>,
+    connect_again: bool,
+}
+
+fn is_open(to: SocketAddr, sockets: &mut Sockets) -> Result<bool, Stop> {
     let address = Address::from(to);
     // A socket that took this very port as its own is connected to itself; the next one takes another.
     for _ in 0..4 {
-        let stream = match spare.take() {
+        let spare = sockets.spare.take();
+        let used = spare.is_some();
+        let stream = match spare {
             Some(stream) => stream,
             None => new_stream(to.ip())?,
         };
@@ -58,9 +66,10 @@ fn is_open(to: SocketAddr, spare: &mut Option<OwnedFd>) -> Result<bool, Stop> {
             Ok(()) => return Ok(true),
             Err(error) => match sys::errno(&error) {
                 libc::ECONNREFUSED => {
-                    *spare = Some(stream);
+                    sockets.spare = Some(stream).filter(|_| sockets.connect_again);
                     return Ok(false);
                 }
+                libc::ECONNABORTED if used => sockets.connect_again = false,
                 // Nobody answered.
                 libc::EINPROGRESS | libc::ETIMEDOUT | libc::ECONNRESET => return Ok(false),
                 _ => return Err(refused("connect")(error)),
