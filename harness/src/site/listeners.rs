@@ -28,11 +28,15 @@ pub const UNIX: &str = "canary-unix";
 /// The canaries, each with a banner of its own.
 pub const CANARIES: [&str; 3] = [TCP, UDP, UNIX];
 
+/// Where the C library looks for the name service's cache.
+const NAME_SERVICE: &str = "/run/nscd/socket";
+
 /// A socket that is open and not served yet.
 enum Opened {
     Tcp(TcpListener),
     Udp(UdpSocket),
     Stream(UnixListener),
+    NameService(UnixListener),
     Datagram(UnixDatagram),
     Seqpacket(OwnedFd),
     Handing(UnixListener, OwnedFd),
@@ -64,6 +68,7 @@ impl Site {
             Opened::Tcp(listener) => self.servers().canary_tcp(TCP, listener, &banner(TCP))?,
             Opened::Udp(socket) => self.servers().canary_udp(UDP, socket, &banner(UDP), None)?,
             Opened::Stream(listener) => self.servers().canary_unix(UNIX, listener, &banner(UNIX))?,
+            Opened::NameService(listener) => self.servers().canary_name_service(UNIX, listener)?,
             Opened::Datagram(socket) => self.servers().canary_unix_datagram(UNIX, socket, &banner(UNIX))?,
             Opened::Seqpacket(socket) => self.servers().canary_unix_seqpacket(UNIX, socket, &banner(UNIX))?,
             Opened::File => {}
@@ -79,6 +84,9 @@ fn opened(wanted: &Wanted, owner: u32) -> io::Result<Opened> {
     Ok(match wanted {
         Wanted::Tcp(address) => Opened::Tcp(TcpListener::bind(address)?),
         Wanted::Udp(address) => Opened::Udp(UdpSocket::bind(address)?),
+        Wanted::Unix(address @ UnixAddress::Path(path), UnixKind::Stream) if path == NAME_SERVICE => {
+            Opened::NameService(stream(address, owner)?)
+        }
         Wanted::Unix(address, UnixKind::Stream) => Opened::Stream(stream(address, owner)?),
         Wanted::Unix(address, UnixKind::Datagram) => {
             let socket = match address {
