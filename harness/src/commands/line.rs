@@ -309,6 +309,9 @@ pub struct Run {
 pub struct Relay {
     #[command(flatten)]
     pub routes: Routes,
+    /// Whom to become when started as root, which stays root where nobody is named.
+    #[arg(long, value_name = "USER")]
+    pub user: Option<String>,
     /// An empty directory, on which the sockets' own file system is mounted for this launch alone.
     #[arg(long, value_name = "DIR")]
     pub sockets: PathBuf,

@@ -29,7 +29,7 @@ pub fn run(options: Run) -> ExitCode {
 
 /// Runs a command beside the relays.
 pub fn relay(options: Relay) -> ExitCode {
-    let spec = LaunchSpec { argv: options.command, ..routes(options.routes) };
+    let spec = LaunchSpec { argv: options.command, user: options.user, ..routes(options.routes) };
     finish(launch::beside_relays::<AllUp, _, _, _>(&spec, &options.sockets, start_relays))
 }
 

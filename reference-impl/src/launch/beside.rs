@@ -34,6 +34,9 @@ use crate::sys::process::{Forked, exit_now, fork, poll, reset_signals};
 ///
 /// `directory` must exist and be empty: the sockets' own file system is mounted there, in a mount namespace of this
 /// launch. The same demands on the calling process as [`super::run`].
+///
+/// An ordinary user's mounts take a user namespace, in which no set-user-id program works. Root that names a user has its own
+/// mounts, and the command is that user's without one.
 pub fn beside_relays<G, R, K, E>(spec: &LaunchSpec, directory: &Path, start_relays: R) -> Result<i32, LaunchError>
 where
     G: Guards,
@@ -56,15 +59,13 @@ where
 
     let here = std::fs::File::open(".").step("open the working directory")?;
     match &identity {
-        None => unshare(CloneFlags::CLONE_NEWNS).step("make a mount namespace")?,
-        Some(identity) => {
-            identity.assume::<G>()?;
-            enter_own_namespaces(identity)?;
-        }
+        Some(identity) if !identity.changes => enter_own_namespaces(identity)?,
+        _ => unshare(CloneFlags::CLONE_NEWNS).step("make a mount namespace")?,
     }
     let private = Attributes { private: true, ..Attributes::default() };
     set_attributes(Path::new("/"), private, true).step_or("make mounts private", "; Linux 5.12 or newer is needed")?;
-    let sockets = Sockets::listen::<G>(routes.instance.is_some())?;
+    let becomes = identity.filter(|identity| identity.changes);
+    let sockets = Sockets::listen_as::<G>(routes.instance.is_some(), becomes.as_ref())?;
     sockets.attach_at(directory)?;
     fchdir(&here).step("return to the working directory")?;
     let signals = block_signals().step("read signals from a descriptor")?;
@@ -73,15 +74,17 @@ where
     let command = match fork().step("fork")? {
         Forked::Child => {
             drop(keeper);
-            exit_now(start(launcher, &gate, &argv, &environment))
+            exit_now(start::<G>(becomes.as_ref(), launcher, &gate, &argv, &environment))
         }
         Forked::Parent(pid) => Pid::from_raw(pid),
     };
     drop(gate);
+    let key = key_file.read()?;
+    becomes.iter().try_for_each(Identity::assume::<G>)?;
     let service = Service {
         provider: (routes.provider, sockets.provider),
         instance: routes.instance.zip(sockets.instance),
-        key: key_file.read()?,
+        key,
         bearer,
         trust: Trust::public(),
     };
@@ -94,9 +97,19 @@ where
     status
 }
 
-/// What the child does: dies with the launcher, waits for the relays, becomes the command.
-fn start(launcher: Pid, gate: &OwnedFd, argv: &[CString], environment: &[CString]) -> i32 {
+/// What the child does: becomes the user, dies with the launcher, waits for the relays, becomes the command.
+fn start<G: Guards>(
+    user: Option<&Identity>,
+    launcher: Pid,
+    gate: &OwnedFd,
+    argv: &[CString],
+    environment: &[CString],
+) -> i32 {
     const FAILED: i32 = 125;
+    // A change of users takes back what was asked for the launcher's death.
+    if user.is_some_and(|user| user.assume::<G>().is_err()) {
+        return FAILED;
+    }
     // The launcher may have ended before the request was in place.
     if prctl::set_pdeathsig(Signal::SIGKILL).is_err() || getppid() != launcher || reset_signals().is_err() {
         return FAILED;

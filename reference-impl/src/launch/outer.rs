@@ -2,13 +2,13 @@
 //!
 //! The directory is a tmpfs that no other namespace has: however the launcher ends, the kernel removes it.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use nix::sched::{CloneFlags, unshare};
-use nix::unistd::fchdir;
+use nix::unistd::{Gid, Uid, fchdir, getegid, geteuid, setfsgid, setfsuid};
 
 use super::error::{LaunchError, Step};
 use super::identity::Identity;
@@ -52,14 +52,26 @@ pub(crate) struct Sockets {
 impl Sockets {
     /// Listens on fresh sockets. The working directory is their directory afterwards.
     pub(crate) fn listen<G: Guards>(with_instance: bool) -> Result<Self, LaunchError> {
+        Self::listen_as::<G>(with_instance, None)
+    }
+
+    /// The same for another user, where root calls: directory and sockets are that user's from their first moment.
+    pub(crate) fn listen_as<G: Guards>(with_instance: bool, owner: Option<&Identity>) -> Result<Self, LaunchError> {
+        let (uid, gid) = owner.map_or_else(|| (geteuid().as_raw(), getegid().as_raw()), |owner| (owner.uid, owner.gid));
+        let id = |number: u32| CString::new(number.to_string()).unwrap_or_default();
         let mode = CString::new(format!("{:o}", G::socket_directory_mode())).unwrap_or_default();
         let source = CString::new(SOURCE).unwrap_or_default();
-        let directory = detached_tmpfs(&source, &[(c"mode", &mode), (c"size", c"1m"), (c"nr_inodes", c"16")])
+        let (user, group) = (id(uid), id(gid));
+        let mut options: Vec<(&CStr, &CStr)> = vec![(c"mode", &mode), (c"size", c"1m"), (c"nr_inodes", c"16")];
+        if owner.is_some() {
+            options.extend([(c"uid", user.as_c_str()), (c"gid", group.as_c_str())]);
+        }
+        let directory = detached_tmpfs(&source, &options)
             .step_or("make a tmpfs for the relay sockets", "; Linux 5.12 or newer with CONFIG_TMPFS is needed")?;
         fchdir(&directory).step("enter the directory of the relay sockets")?;
         let listen = |name: &str| listen_with::<G>(Path::new(name)).map(Listener::leave_file);
-        let provider = listen(PROVIDER_SOCKET)?;
-        let instance = with_instance.then(|| listen(INSTANCE_SOCKET)).transpose()?;
+        let both = || Ok((listen(PROVIDER_SOCKET)?, with_instance.then(|| listen(INSTANCE_SOCKET)).transpose()?));
+        let (provider, instance) = as_owner(uid, gid, both)?;
         Ok(Self { directory, provider, instance })
     }
 
@@ -74,6 +86,16 @@ impl Sockets {
     pub(crate) fn attach_at(&self, place: &Path) -> Result<(), LaunchError> {
         attach(&self.directory, place).step(format!("mount the relay sockets on {}", place.display()))
     }
+}
+
+/// Does this while new files belong to that user and group.
+fn as_owner<T>(uid: u32, gid: u32, work: impl FnOnce() -> Result<T, LaunchError>) -> Result<T, LaunchError> {
+    let group = setfsgid(Gid::from_raw(gid));
+    let user = setfsuid(Uid::from_raw(uid));
+    let done = work();
+    setfsuid(user);
+    setfsgid(group);
+    done
 }
 
 /// Where the relay sockets of a running launcher can be seen by whoever may trace it.

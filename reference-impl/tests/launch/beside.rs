@@ -1,7 +1,7 @@
 //! The relays beside somebody else's sandbox: who sees their sockets, and what is left when either side ends.
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -73,6 +73,27 @@ pub fn trials() -> Vec<Trial> {
             drop(running.child.stdin.take());
             running.child.wait().expect("ends");
             assert_eq!(fs::read_dir(&directory).expect("listed").count(), 0, "afterwards");
+        });
+        trial("the_user_that_root_names_has_sockets_and_command_and_no_further_user_namespace", |by| {
+            let scene = Scene::new(by, "");
+            let directory = scene.directory.path().join("sockets");
+            fs::create_dir(&directory).expect("a directory");
+            let mut running = scene.option("--beside", &directory).start(WAIT);
+            let user = if nix::unistd::geteuid().is_root() { UID } else { nix::unistd::geteuid().as_raw() };
+            for pid in [running.launcher(), running.init()] {
+                assert_eq!(fs::metadata(format!("/proc/{pid}/status")).expect("there").uid(), user, "{pid}");
+                let socket = format!("/proc/{pid}/root{}/provider.sock", directory.display());
+                let file = fs::metadata(&socket).expect("there");
+                assert_eq!((file.uid(), file.permissions().mode() & 0o7777), (user, 0o600));
+            }
+            let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/user")).expect("a namespace");
+            let further = namespace(&running.init().to_string()) != namespace("self");
+            assert_eq!(further, by != By::Root, "only an ordinary user needs one");
+            let launcher = running.launcher();
+            let command = running.init();
+            send(launcher, Signal::SIGKILL);
+            eventually("the command dies with its launcher", || !is_alive(command));
+            running.child.wait().expect("ends");
         });
         trial("exit_statuses_are_the_commands_own", |by| {
             for (script, status) in [("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -KILL $$", 137)] {
