@@ -7,7 +7,7 @@ use watertight_probe::{
 };
 use watertight_reports::evidence::{AttemptRecord, Evidence, Launch, LaunchKind, Process};
 
-use crate::{check::Capability, judge::is_control, reach};
+use crate::{check::Capability, judge::is_control, reach, run::UNSEEN};
 
 /// The evidence of one check, read by its rule. Nothing here does input or output.
 pub struct Case<'a> {
@@ -233,9 +233,17 @@ impl<'a> Case<'a> {
         self.launch(LaunchKind::Target);
         let launches: Vec<&Launch> = self.evidence.of_kind(LaunchKind::Target).collect();
         for launch in launches.iter().filter(|launch| launch.processes.is_empty()) {
-            self.missing(format!("no process of the probe in launch {} was found from outside", launch.id));
+            match launch.outside.get(UNSEEN) {
+                Some(why) => self.note(format!("launch {}: seen from inside only: {why}", launch.id)),
+                None => self.missing(format!("no process of the probe in launch {} was found from outside", launch.id)),
+            }
         }
         launches.into_iter().flat_map(|launch| &launch.processes).collect()
+    }
+
+    /// The target's main launches of which no process can be seen from outside, as its manifest says.
+    pub fn unseen(&self) -> impl Iterator<Item = &'a Launch> + use<'a> {
+        self.evidence.of_kind(LaunchKind::Target).filter(|launch| is_unseen(launch))
     }
 
     /// How many steps the scripted exchange `name` has.
@@ -253,6 +261,11 @@ impl<'a> Case<'a> {
     pub fn evidence(&self) -> &'a Evidence {
         self.evidence
     }
+}
+
+/// Whether no process of the launch was seen since none can be.
+pub fn is_unseen(launch: &Launch) -> bool {
+    launch.processes.is_empty() && launch.outside.contains_key(UNSEEN)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use watertight_reports::{
 };
 
 use crate::{
-    case::{Case, Ruling},
+    case::{Case, Ruling, is_unseen},
     check::{Check, Item, Need, Rule, Shows},
     describe,
     reach::{self, Reach},
@@ -29,7 +29,7 @@ pub fn check(check: &Check, items: &[Item], evidence: &Evidence) -> (CheckResult
         subject: check.subject,
         verdict: Verdict::HarnessError,
         reason: vec![],
-        seen: seen(items, check),
+        seen: seen(items, check, evidence),
         control: check.control,
         observations: vec![],
         witness: vec![],
@@ -292,9 +292,9 @@ fn not_tried(id: &str, why: &str) -> Seeing {
     }
 }
 
-fn seen(items: &[Item], check: &Check) -> Seen {
-    let two_sided =
-        items.iter().any(|item| item.shows == Shows::Outside) || !check.scenarios.is_empty() || check.witnessed;
+fn seen(items: &[Item], check: &Check, evidence: &Evidence) -> Seen {
+    let witnessed = check.witnessed && !evidence.of_kind(LaunchKind::Target).any(is_unseen);
+    let two_sided = items.iter().any(|item| item.shows == Shows::Outside) || !check.scenarios.is_empty() || witnessed;
     if two_sided { Seen::TwoSided } else { Seen::InsideOnly }
 }
 

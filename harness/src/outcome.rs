@@ -122,7 +122,7 @@ fn target(run: &Run<'_>, evidence: &Evidence, version: String) -> results::Targe
         name: run.target.name.clone(),
         version,
         route: run.target.route.name().into(),
-        launched_as: if run.options.as_root { "root" } else { "user" }.into(),
+        launched_as: if run.target.as_root(run.options.as_root) { "root" } else { "user" }.into(),
         argv,
     }
 }

@@ -35,9 +35,18 @@ pub struct Target {
     /// What starts it where no command line can.
     #[serde(default)]
     pub adapter: Option<Adapter>,
+    /// As whom it is launched.
+    #[serde(default)]
+    pub user: User,
+    /// Why it can be launched only where the harness is the machine's root: an ordinary user's world has one user.
+    #[serde(default)]
+    pub only_by_root: Option<String>,
     /// Programs that must be there, with the package that has each: Debian's, or one of `pip:`, `npm:`, `cargo:`.
     #[serde(default)]
     pub programs: BTreeMap<String, String>,
+    /// It takes short arguments only, so that the probe reads its plan from a file in the workspace.
+    #[serde(default)]
+    pub plan_in_file: bool,
     /// Kernel features without which it must not run anything.
     #[serde(default)]
     pub needs: Vec<Prerequisite>,
@@ -77,6 +86,21 @@ pub struct Target {
     /// The manifest itself, byte for byte.
     #[serde(skip)]
     pub manifest: String,
+}
+
+/// As whom a target is launched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum User {
+    /// The ordinary user of the world; with `--as-root` its root.
+    #[default]
+    Agent,
+    /// The world's root: for what nobody else can start.
+    Root,
+    /// The ordinary user, whom a launcher of the world's root becomes (`relay --user agent`): with no user namespace
+    /// between, set-user-id programs work.
+    #[serde(rename = "agent-by-root")]
+    AgentByRoot,
 }
 
 /// How the declared routes get into the target.
@@ -145,13 +169,23 @@ pub enum TargetError {
 }
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 12] = [
+const MANIFESTS: [(&str, &str); 22] = [
     ("reference", include_str!("../targets/reference.toml")),
     ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
     ("bubblewrap-exec", include_str!("../targets/bubblewrap-exec.toml")),
     ("unshare", include_str!("../targets/unshare.toml")),
     ("nsjail", include_str!("../targets/nsjail.toml")),
     ("proot", include_str!("../targets/proot.toml")),
+    ("chroot", include_str!("../targets/chroot.toml")),
+    ("netns", include_str!("../targets/netns.toml")),
+    ("ch-run", include_str!("../targets/ch-run.toml")),
+    ("runsc", include_str!("../targets/runsc.toml")),
+    ("runc", include_str!("../targets/runc.toml")),
+    ("crun", include_str!("../targets/crun.toml")),
+    ("firejail", include_str!("../targets/firejail.toml")),
+    ("systemd-nspawn", include_str!("../targets/systemd-nspawn.toml")),
+    ("lxc", include_str!("../targets/lxc.toml")),
+    ("podman", include_str!("../targets/podman.toml")),
     ("open", include_str!("../targets/open.toml")),
     ("dead", include_str!("../targets/dead.toml")),
     ("echo", include_str!("../targets/echo.toml")),
@@ -168,6 +202,22 @@ impl Target {
     pub fn is_ours(&self, name: &str) -> bool {
         MANIFESTS.iter().any(|(known, text)| *known == name && *text == self.manifest)
             && self.clone().with_adapter(our_adapter).is_ok_and(|ours| ours.adapter == self.adapter)
+    }
+
+    /// Whether it is launched as the world's root, where `asked` says whether the command line wants that of every target.
+    pub fn as_root(&self, asked: bool) -> bool {
+        match self.user {
+            User::Agent => asked,
+            User::Root => true,
+            User::AgentByRoot => false,
+        }
+    }
+
+    /// Whether a word of its launch, of a mutant's or of bad input has this placeholder.
+    pub fn mentions(&self, placeholder: &str) -> bool {
+        let edits = self.mutants.values().flat_map(|mutant| &mutant.edits).chain(self.refuses.values());
+        let added = edits.flat_map(|edit| &edit.add);
+        self.launch.argv.iter().chain(added).any(|word| word.contains(&format!("{{{placeholder}}}")))
     }
 
     /// The names of all manifests that come with the program.
@@ -219,6 +269,9 @@ impl Target {
         let mut target = self.clone();
         target.name = format!("{}:{name}", self.name);
         variant.summary.clone_into(&mut target.summary);
+        target.user = variant.user.unwrap_or(target.user);
+        target.needs = variant.needs.clone().unwrap_or(target.needs);
+        target.only_by_root = variant.only_by_root.clone().or(target.only_by_root);
         target.launch.argv = variant.apply(&self.launch.argv).map_err(of)?;
         for id in &variant.holds {
             if target.known_failures.remove(id).is_none() {
@@ -358,7 +411,7 @@ impl Target {
         for (name, value) in &words.values {
             text = text.replace(&format!("{{{name}}}"), value);
         }
-        if text.contains('{') && word.contains('{') {
+        if placeholders(&text).next().is_some() && placeholders(word).next().is_some() {
             return Err(TargetError::Placeholder { name: self.name.clone(), word: word.to_owned() });
         }
         Ok(text)
@@ -378,6 +431,13 @@ fn our_adapter(adapter: &mut Adapter) -> io::Result<()> {
     let (_, text) = ADAPTERS.iter().find(|(known, _)| known == file).ok_or(io::ErrorKind::NotFound)?;
     adapter.program = Some((*text).to_owned());
     Ok(())
+}
+
+/// Words in braces: a launch may have other braces, of JSON.
+fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    let inside = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    let named = |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    inside.map(|(name, _)| name).filter(named)
 }
 
 /// Bytes of a manifest, at most.

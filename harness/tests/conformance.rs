@@ -7,6 +7,8 @@
 mod committed;
 #[path = "conformance/frames.rs"]
 mod frames;
+#[path = "conformance/holds.rs"]
+mod holds;
 #[path = "conformance/kills.rs"]
 mod kills;
 #[path = "conformance/lacking.rs"]

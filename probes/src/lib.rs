@@ -21,5 +21,5 @@ mod sys;
 pub mod wire;
 
 pub use identity::{IDENTITY_COMMAND, Identity, report_identity};
-pub use run::{PROBE_COMMAND, UNREADABLE_PLAN, run};
+pub use run::{PLAN_FILE_OPTION, PROBE_COMMAND, UNREADABLE_PLAN, run, run_file};
 pub use samples::{SAMPLE_COMMAND, sample};

@@ -1,11 +1,11 @@
 //! What the probe saw: facts and errnos, never verdicts. All of it is a claim until the witness supports it.
 
-use std::net::IpAddr;
+use std::{collections::BTreeMap, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
 /// The first line of a launch: the probe is up and has started its samples. No attempt but `first` was made yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// The probe's own process id as it sees it.
     pub pid: i32,
@@ -17,6 +17,12 @@ pub struct Hello {
     pub gid: u32,
     /// Cookie of the probe's network namespace (`SO_NETNS_COOKIE`), where a socket could be made.
     pub netns: Option<u64>,
+    /// Inodes of its namespaces by kind, as `/proc/self/ns` names them, where there is one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub namespaces: BTreeMap<String, u64>,
+    /// `HOME` and `TMPDIR`, where they are set: 100 bytes of each at most.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
 }
 
 /// One attempt's report.

@@ -1,6 +1,11 @@
 //! The probe from its first instruction to its end.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    fs::File,
+    io::Read,
+    path::Path,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use crate::{
     executor::{Environment, Executor},
@@ -15,14 +20,36 @@ use crate::{
 
 /// The program's argument that is followed by `--plan` and a plan: see [`run`].
 pub const PROBE_COMMAND: &str = "probe";
+/// The option that is followed by a file with the plan, for targets that take no long argument: see [`run_file`].
+pub const PLAN_FILE_OPTION: &str = "--plan-file";
 /// Exit status where the plan could not be read.
 pub const UNREADABLE_PLAN: u8 = 64;
 /// Exit status where the probe refused to go on.
 const STOPPED: u8 = 65;
 /// Exit status where standard output took no more lines.
 const OUTPUT_LOST: u8 = 74;
+/// What the probe says of where it is, for a harness that cannot see its process.
+const NAMESPACES: [&str; 7] = ["net", "user", "mnt", "pid", "ipc", "uts", "cgroup"];
+const VARIABLES: [&str; 2] = ["HOME", "TMPDIR"];
+const LONGEST_VARIABLE: usize = 100;
 /// How long [`End::Stay`] stays.
 const STAY: Duration = Duration::from_secs(60);
+
+/// The same with the plan in a file, of at most [`wire::MAX_PLAN`] bytes. The file is closed again before descriptors are looked at.
+pub fn run_file(path: &Path) -> u8 {
+    let read = File::open(path).and_then(|file| {
+        let mut text = String::new();
+        file.take(wire::MAX_PLAN as u64).read_to_string(&mut text)?;
+        Ok(text)
+    });
+    match read {
+        Ok(plan) => run(&plan),
+        Err(error) => {
+            Output::new("?").line(&Line::Stopped { reason: format!("{}: {error}", path.display()) });
+            UNREADABLE_PLAN
+        }
+    }
+}
 
 /// Does what the plan says and answers with the exit status. Call it before the program opens a descriptor or starts a thread.
 pub fn run(plan_argument: &str) -> u8 {
@@ -93,7 +120,19 @@ fn hello(samples: &Samples, netns: Option<u64>) -> Hello {
         uid: own.uid[0],
         gid: own.gid[0],
         netns,
+        namespaces: NAMESPACES.iter().filter_map(|kind| Some(((*kind).to_owned(), namespace(kind)?))).collect(),
+        variables: VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?))).collect(),
     }
+}
+
+/// The inode of this process's namespace, from a link such as `net:[4026531840]`. What is no Linux may have none, or invent it.
+fn namespace(kind: &str) -> Option<u64> {
+    let link = std::fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
+    link.to_str()?.strip_prefix(kind)?.strip_prefix(":[")?.strip_suffix(']')?.parse().ok()
+}
+
+fn variable(name: &str) -> Option<String> {
+    Some(wire::escape(std::env::var_os(name)?.as_encoded_bytes(), LONGEST_VARIABLE))
 }
 
 fn refuse_expired(plan: &Plan) -> Result<(), String> {

@@ -100,7 +100,8 @@ fn lie(plan: Plan, probe: Option<&[OsString]>) -> io::Result<i32> {
     let name = std::ffi::CString::new(plan.comm.clone())?;
     prctl::set_name(&name)?;
     let mut said = Said { launch: plan.launch.clone(), seq: 0 };
-    let hello = Hello { pid: 2, forked: 0, executed: None, uid: 1777, gid: 1777, netns: Some(4242) };
+    let hello =
+        Hello { pid: 2, forked: 0, executed: None, uid: 1777, gid: 1777, netns: Some(4242), ..Hello::default() };
     said.line(&Line::Hello(hello))?;
     // Waits for the word that it will not act on.
     io::stdin().lock().read_exact(&mut [0])?;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use watertight_fixtures::{mcp, world};
-use watertight_probe::{IDENTITY_COMMAND, PROBE_COMMAND, SAMPLE_COMMAND};
+use watertight_probe::{IDENTITY_COMMAND, PLAN_FILE_OPTION, PROBE_COMMAND, SAMPLE_COMMAND};
 use watertight_reference::{bridge, guards::AllUp};
 
 use crate::{
@@ -21,9 +21,12 @@ pub fn run(first: &str, mut rest: impl Iterator<Item = OsString>) -> Option<Exit
     Some(match first {
         "world-init" => world::init_main(vec![]),
         PROBE_COMMAND => {
-            // `--plan`, then the plan itself.
-            let _ = word();
-            watertight_probe::run(&word()).into()
+            let (option, argument) = (word(), word());
+            match option.as_str() {
+                PLAN_FILE_OPTION => watertight_probe::run_file(argument.as_ref()).into(),
+                // `--plan`, and the plan itself.
+                _ => watertight_probe::run(&argument).into(),
+            }
         }
         SAMPLE_COMMAND => {
             watertight_probe::sample(&word());

@@ -2,6 +2,7 @@
 
 mod documents;
 mod evidence;
+mod oci;
 mod target;
 
 use std::{
@@ -16,6 +17,7 @@ use watertight_reports::render::Format;
 pub use documents::{Badge, Document, Render};
 use documents::{format_parser, report};
 pub use evidence::{Diff, Evidence, Keygen, Log, Scoreboard, Sign, Verify};
+pub use oci::Oci;
 pub use target::{Init, Smoke, Target};
 
 /// Version of the program and of the requirements that it tests.
@@ -99,6 +101,14 @@ The directory then holds provider.sock and, with --instance, instance.sock. `wat
 
 Exit status: as that of `watertight run`.")]
     Relay(Relay),
+    /// Run a command with an OCI runtime, in a bundle made of the runtime's own specification.
+    #[command(after_help = "Example: watertight oci --bundle ~/bundle --rootfs ~/rootfs --rw ~/work -- \\
+             runc run --bundle ~/bundle mine -- opencode
+
+`RUNTIME spec` writes the specification; each --add then changes it as `add` of RFC 6902 does.
+
+Exit status: the runtime's own; 125 where it could not be started.")]
+    Oci(Oci),
     /// Vouch for a bundle of `check --out` with a key: nothing in it is executed, and everything is judged again.
     #[command(after_help = "Example: watertight sign evidence --key-file release.key
 

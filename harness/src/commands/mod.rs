@@ -15,6 +15,7 @@ mod list;
 mod load;
 mod log;
 mod nearest;
+mod oci;
 mod output;
 mod render;
 mod sandbox;
@@ -62,6 +63,7 @@ pub fn main() -> ExitCode {
         line::Command::Keygen(options) => keygen::run(&options),
         line::Command::Run(options) => sandbox::run(options),
         line::Command::Relay(options) => sandbox::relay(options),
+        line::Command::Oci(options) => oci::run(&options),
         line::Command::Sign(options) => sign::run(&options),
         line::Command::Verify(options) => verify::run(&options),
         line::Command::Log(options) => log::run(&options),

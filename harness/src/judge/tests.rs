@@ -10,4 +10,5 @@ mod properties;
 mod relays;
 mod requirement;
 mod table;
+mod unseen;
 mod walls;

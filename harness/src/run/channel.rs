@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn hello() -> Line {
-        Line::Hello(Hello { pid: 2, forked: 0, executed: None, uid: 1777, gid: 1777, netns: None })
+        Line::Hello(Hello { pid: 2, forked: 0, executed: None, uid: 1777, gid: 1777, netns: None, ..Hello::default() })
     }
 
     #[test]

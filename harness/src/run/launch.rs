@@ -22,6 +22,7 @@ use super::{
     assemble::Assembled,
     attribute::BEGAN_AT,
     channel::{Channel, ERRORS, complain, shown},
+    held,
     listening::{self, LISTENING},
     sockets,
     stderr::Errors,
@@ -42,14 +43,22 @@ const ENDING: Duration = Duration::from_secs(10);
 const ENDING_AGAIN: Duration = Duration::from_secs(2);
 /// How long what a killed helper still holds open is read.
 const REST: Duration = Duration::from_millis(200);
+/// Why no process of the probe can be seen, who holds its streams instead, and as which users: keys of [`Launch::outside`].
+pub const UNSEEN: &str = "unseen";
+pub const HELD_BY: &str = "held_by";
+pub const HELD_AS: &str = "held_as";
 
 /// How a launch differs from an ordinary one.
 #[derive(Debug, Default)]
 pub struct Manner {
     pub as_root: bool,
+    /// The world's root starts it, and it becomes the ordinary user.
+    pub by_root: bool,
     pub faults: Vec<Fault>,
     /// Environment beside the launching user's own.
     pub environment: Vec<(String, String)>,
+    /// Why the probe's processes cannot be seen from outside.
+    pub unseen: Option<String>,
 }
 
 /// What ends the reading, beside a deadline.
@@ -64,7 +73,10 @@ enum Until {
 /// A launch that is under way.
 pub struct Running {
     machine_net: u64,
+    /// The cookie of that network.
+    machine_netns: u64,
     child: Child,
+    as_root: bool,
     stdin: Option<File>,
     stdout: Option<File>,
     stderr: Option<File>,
@@ -98,7 +110,7 @@ impl Running {
         Plants::into_spawn(site, &mut spawn).map_err(failed)?;
         spawn.env.extend(manner.environment);
         spawn.faults = manner.faults;
-        if manner.as_root {
+        if manner.as_root || manner.by_root {
             spawn.identity = watertight_fixtures::world::As::Root;
             spawn.groups.clear();
         }
@@ -108,9 +120,14 @@ impl Running {
         record.argv = argv.iter().map(|word| shown(word)).collect();
         record.attempts = records;
         record.outside.insert(BEGAN_AT.into(), began_at.to_string());
+        if let Some(why) = manner.unseen {
+            record.outside.insert(UNSEEN.into(), why);
+        }
         Ok(Self {
             machine_net: site.machine_net,
+            machine_netns: plan.machine_netns,
             child,
+            as_root: manner.as_root,
             stdin: Some(stdin_end.into()),
             stdout: Some(stdout_end.into()),
             stderr: Some(stderr_end.into()),
@@ -139,8 +156,10 @@ impl Running {
             self.overdue |= self.began.elapsed() >= START_AGAIN;
             return false;
         };
+        let unseen = self.record.outside.contains_key(UNSEEN);
         let expected = 1 + usize::from(hello.forked > 0) + usize::from(hello.executed.is_some());
-        match witness::processes(site, &self.comm, expected) {
+        // Where it is said that none can be seen, none is waited for.
+        match witness::processes(site, &self.comm, if unseen { 0 } else { expected }) {
             Ok(seen) => {
                 let found = seen.processes.len();
                 if (1..expected).contains(&found) {
@@ -154,16 +173,32 @@ impl Running {
             }
             Err(error) => complain(&mut self.record, format!("the witness could not look at the probe: {error}")),
         }
+        if unseen && self.record.processes.is_empty() {
+            self.look_at_holders(site);
+        }
         true
+    }
+
+    /// Records who holds the streams of a probe that cannot be seen.
+    fn look_at_holders(&mut self, site: &Site) {
+        let streams: Vec<&File> = [&self.stdin, &self.stdout].into_iter().flatten().collect();
+        match held::look(site, &streams) {
+            Ok(held) => {
+                let outside = &mut self.record.outside;
+                outside.insert(HELD_BY.into(), held.names.into_iter().collect::<Vec<_>>().join(", "));
+                outside.insert(HELD_AS.into(), held.users.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
+                outside.extend(held.bearer.map(|bearer| ("bearer".to_owned(), bearer)));
+            }
+            Err(why) => complain(&mut self.record, why),
+        }
     }
 
     /// Lets the probe make its attempts.
     ///
-    /// Where no process of the probe was found, or one that is in the machine's network, there is no `go`.
+    /// Where no process of the probe was found, or one that is in the machine's network, there is no `go`. One that cannot be
+    /// seen is let go where its streams are held in the world and by nobody else, and it does not say that it is elsewhere.
     pub fn go(&mut self) {
-        let machine = self.machine_net;
-        let sealed = self.record.processes.iter().all(|one| one.namespaces.get("net") != Some(&machine));
-        if self.record.processes.is_empty() || !sealed {
+        if !in_the_world(&self.record, self.machine_net, self.machine_netns) {
             complain(&mut self.record, "the probe was not found inside the world, so it was not let go".into());
             self.stdin = None;
             return;
@@ -203,7 +238,7 @@ impl Running {
 
     /// Records the sockets of the relays that this launch holds.
     pub fn look_at_sockets(&mut self, site: &Site) {
-        match sockets::look(site, self.child.pid) {
+        match sockets::look(site, self.child.pid, self.as_root) {
             Ok(sockets) => self.record.sockets = sockets,
             Err(error) => {
                 self.record.outside.insert("sockets".into(), format!("cannot be looked at: {error}"));
@@ -335,6 +370,17 @@ impl Running {
     }
 }
 
+/// Whether it is certain that the probe is in the world, and not in the machine's network, of which this is the namespace and
+/// its cookie.
+fn in_the_world(record: &Launch, machine: u64, cookie: u64) -> bool {
+    let told = record
+        .hello
+        .as_ref()
+        .is_some_and(|hello| hello.netns != Some(cookie) && hello.namespaces.get("net") != Some(&machine));
+    let elsewhere = record.processes.iter().all(|one| one.namespaces.get("net") != Some(&machine));
+    told && elsewhere && (!record.processes.is_empty() || record.outside.contains_key(HELD_BY))
+}
+
 /// The words as the kernel takes them: it looks for no program by its name.
 fn by_path(mut argv: Vec<String>) -> Vec<String> {
     if let Some(program) = argv.first_mut()
@@ -350,4 +396,40 @@ fn longest(plan: &Plan) -> Duration {
     let at_once = plan.first.iter().chain(&plan.attempts).map(|planned| planned.deadline_ms).max().unwrap_or(0);
     let alone: u32 = plan.last.iter().map(|planned| planned.deadline_ms).sum();
     Duration::from_millis(u64::from(at_once) + u64::from(alone))
+}
+
+#[cfg(test)]
+mod tests {
+    use watertight_probe::observation::Hello;
+    use watertight_reports::evidence::Process;
+
+    use super::*;
+
+    fn record(cookie: Option<u64>, nets: &[u64], held: bool) -> Launch {
+        let mut record = Launch::not_made("target", LaunchKind::Target);
+        record.hello = Some(Hello { netns: cookie, ..Hello::default() });
+        let process = |net: &u64| Process { namespaces: [("net".to_owned(), *net)].into(), ..Process::default() };
+        record.processes = nets.iter().map(process).collect();
+        if held {
+            record.outside.insert(HELD_BY.into(), "sentry".into());
+        }
+        record
+    }
+
+    #[test]
+    fn a_probe_is_let_go_where_it_is_seen_in_the_world_or_its_streams_are_held_there() {
+        const MACHINE: (u64, u64) = (1, 11);
+        let certain = |record: &Launch| in_the_world(record, MACHINE.0, MACHINE.1);
+        assert!(certain(&record(Some(12), &[2, 2], false)));
+        assert!(certain(&record(None, &[2], false)), "a filter may keep it from making a socket");
+        assert!(certain(&record(None, &[], true)), "unseen, and held in the world");
+        assert!(!certain(&record(Some(12), &[], false)), "nowhere");
+        assert!(!certain(&record(Some(12), &[2, 1], false)), "one process is in the machine's network");
+        assert!(!certain(&record(Some(11), &[], true)), "it says itself that it is there");
+        let mut told = record(None, &[], true);
+        told.hello.as_mut().expect("there").namespaces.insert("net".into(), 1);
+        assert!(!certain(&told), "so does the name of its namespace");
+        told.hello = None;
+        assert!(!certain(&told), "it said nothing");
+    }
 }

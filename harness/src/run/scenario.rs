@@ -20,7 +20,7 @@ use crate::{
     planner::{SIDE, instance, provider},
     request::Request,
     scenario::{BadInput, Ending, Prerequisite, Scenario},
-    site::BROKEN_PROGRAM,
+    site::{BROKEN_PROGRAM, BUNDLES},
 };
 
 /// How long after the launch's end anything of it may still be there.
@@ -175,7 +175,10 @@ impl Session<'_> {
             let mut left = Snapshot::diff(before, &now);
             // The workspace is the user's: what is written there is meant to stay.
             let kept = format!("file {WORKSPACE}/");
-            left.retain(|line| !line.starts_with("no more: ") && !line.starts_with(&kept));
+            // A bundle is ours, and so is what its runtime leaves in it.
+            let bundles = format!("file {BUNDLES}/");
+            let ours = |line: &str| line.starts_with(&kept) || line.starts_with(&bundles);
+            left.retain(|line| !line.starts_with("no more: ") && !ours(line));
             // The kernel takes a killed process's mounts and sockets down a moment after it is gone.
             if left.is_empty() || Instant::now() >= deadline {
                 break left;
@@ -210,8 +213,8 @@ impl Session<'_> {
         };
         let assembled = self.bare(&id, End::Exit(0))?;
         let argv = self.target.edited_argv(edit, &self.words(&assembled, true)?)?;
-        let as_root = input == BadInput::NoOrdinaryUser;
-        let manner = Manner { as_root: as_root || self.options.as_root, ..self.manner() };
+        let mut manner = self.manner();
+        manner.as_root |= input == BadInput::NoOrdinaryUser;
         let mut launch = self.brief(argv, assembled, manner)?;
         launch.outside.insert("declared".into(), "yes".into());
         self.swept(launch)
@@ -280,7 +283,7 @@ impl Session<'_> {
 
     /// A plan with nothing but what is tried at the start of every launch.
     #[expect(clippy::expect_used, reason = "plans are made of one launch at least")]
-    fn bare(&mut self, id: &str, end: End) -> Result<Assembled, RunError> {
+    pub(super) fn bare(&mut self, id: &str, end: End) -> Result<Assembled, RunError> {
         let launches = self.plan_own(id, end)?;
         Ok(launches.into_iter().next().expect("one launch at least"))
     }

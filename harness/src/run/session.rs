@@ -9,6 +9,7 @@ use std::{
 
 use watertight_fixtures::world::{PROGRAMS, SpawnError, WORKSPACE};
 use watertight_probe::{
+    PLAN_FILE_OPTION,
     plan::{BearerAt, End},
     wire::{self, PlanError},
 };
@@ -25,8 +26,8 @@ use crate::{
     check::Check,
     planner::{Allocator, Layout},
     scenario::Scenario,
-    site::{self, LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
-    target::{Target, TargetError, Words},
+    site::{self, Bundle, LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
+    target::{Target, TargetError, User, Words},
 };
 
 /// How a run is to go.
@@ -84,6 +85,9 @@ pub struct Session<'a> {
     /// Launches beside the main one are made only where a check has attempts of its own in them.
     pub(super) only_needed: bool,
     listener: &'a dyn Listener,
+    /// A target that cannot be seen was launched once without trying anything, and why nothing may be tried in it.
+    pub(super) looked: bool,
+    pub(super) refused: Option<String>,
 }
 
 impl<'a> Session<'a> {
@@ -141,10 +145,28 @@ impl<'a> Session<'a> {
         if let Some(adapter) = &target.adapter {
             site::plant_adapter(&site.world, adapter.program.as_deref()).map_err(SiteError::Plant)?;
         }
+        if target.as_root(options.as_root) {
+            site.give_workspace_to_root()?;
+        }
+        if has_bundles(target) {
+            site.make_room_for_bundles()?;
+        }
         let mut layout = site.layout()?;
         layout.absent = target.absent.keys().copied().collect();
         let allocator = Allocator::default();
-        Ok(Self { target, options, site, layout, launches: vec![], allocator, checks, only_needed: false, listener })
+        Ok(Self {
+            target,
+            options,
+            site,
+            layout,
+            launches: vec![],
+            allocator,
+            checks,
+            only_needed: false,
+            listener,
+            looked: false,
+            refused: None,
+        })
     }
 
     pub(super) fn controls(&mut self, when: &str, user: LaunchKind, root: LaunchKind) -> Result<(), RunError> {
@@ -165,6 +187,13 @@ impl<'a> Session<'a> {
     /// The target's own launches, with a second spawn beside the first so that one's bearer can be tried on the other.
     pub(super) fn main(&mut self) -> Result<(), RunError> {
         self.listener.stage("target");
+        if let Some(launch) = self.look_first()? {
+            self.keep(launch);
+        }
+        if let Some(launch) = self.refused("target", LaunchKind::Target) {
+            self.keep(launch);
+            return Ok(());
+        }
         let mut beside = vec![];
         for assembled in self.assemble_beside(LaunchKind::Second, "second", End::Stay)? {
             let mut running = self.start(LaunchKind::Second, assembled, true)?;
@@ -214,13 +243,17 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn scenarios(&mut self, wanted: &BTreeSet<Scenario>) -> Result<(), RunError> {
+        self.look_first()?;
         for scenario in wanted {
             self.listener.stage(&scenario.id());
-            let launch = self.scenario(*scenario)?;
+            let launch = match self.refused(&scenario.id(), LaunchKind::Own) {
+                Some(refused) => refused,
+                None => self.scenario(*scenario)?,
+            };
             self.keep(launch);
         }
         // What the probe tries at its very start is a race: more starts, more chances to see it lost.
-        for again in 1..self.options.soak {
+        for again in (1..self.options.soak).filter(|_| self.refused.is_none()).collect::<Vec<_>>() {
             let launch = self.again(again)?;
             self.keep(launch);
         }
@@ -235,7 +268,8 @@ impl<'a> Session<'a> {
         with_instance: bool,
         as_root: bool,
     ) -> Result<(), RunError> {
-        let manner = Manner { as_root: as_root || self.options.as_root, ..self.manner() };
+        let mut manner = self.manner();
+        manner.as_root |= as_root;
         let mut running = self.start_with(kind, assembled, with_instance, manner)?;
         if running.greet(&self.site) {
             running.look_at_sockets(&self.site);
@@ -278,7 +312,9 @@ impl<'a> Session<'a> {
 
     pub(super) fn manner(&self) -> Manner {
         let environment = self.target.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        Manner { as_root: self.options.as_root, environment, ..Manner::default() }
+        let as_root = self.target.as_root(self.options.as_root);
+        let by_root = self.target.user == User::AgentByRoot;
+        Manner { as_root, by_root, environment, unseen: self.target.unseen.clone(), ..Manner::default() }
     }
 
     /// Launches beside the main one.
@@ -337,8 +373,20 @@ impl<'a> Session<'a> {
         Ok(vec![program(), "probe".into(), "--plan".into(), plan])
     }
 
-    pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, PlanError> {
-        Ok(Words { probe: self.probe_words(assembled)?, values: self.values(), with_instance })
+    pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, RunError> {
+        let mut values = self.values();
+        if has_bundles(self.target) {
+            let Bundle { name, path, root } = self.site.make_bundle()?;
+            values.extend([(NAME_PLACEHOLDER, name), (BUNDLE_PLACEHOLDER, path), (ROOT_PLACEHOLDER, root)]);
+        }
+        let mut probe = self.probe_words(assembled)?;
+        if self.target.plan_in_file
+            && let Some(plan) = probe.pop()
+        {
+            probe.truncate(2);
+            probe.extend([PLAN_FILE_OPTION.to_owned(), self.site.write_plan(&plan)?]);
+        }
+        Ok(Words { probe, values, with_instance })
     }
 
     /// What the placeholders stand for that are the same in every launch.
@@ -382,6 +430,16 @@ impl<'a> Session<'a> {
         let absent = target.absent.iter().map(|(what, why)| (what.name().to_owned(), why.clone())).collect();
         Ok(Evidence { launches, secrets, banners, unattributed, gaps, absent })
     }
+}
+
+/// The placeholders of the empty root directory, of a directory that each launch has for itself, and of a name for it.
+const ROOT_PLACEHOLDER: &str = "rootfs";
+const BUNDLE_PLACEHOLDER: &str = "bundle";
+const NAME_PLACEHOLDER: &str = "container";
+
+/// Whether launches of the target have something for themselves.
+fn has_bundles(target: &Target) -> bool {
+    [ROOT_PLACEHOLDER, BUNDLE_PLACEHOLDER].iter().any(|name| target.mentions(name))
 }
 
 /// The name of the broken references' program, on the machine and in the world.

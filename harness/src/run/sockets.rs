@@ -16,10 +16,10 @@ use crate::{site::Site, sys};
 const OTHER_USER: u32 = 1778;
 const PERMISSIONS: u32 = 0o7777;
 
-/// Every socket in the directory of the relays that the process `launcher` holds.
-pub fn look(site: &Site, launcher: i32) -> io::Result<Vec<Socket>> {
+/// Every socket in the directory of the relays that the process `launcher` holds, which the world's root started or its user.
+pub fn look(site: &Site, launcher: i32, as_root: bool) -> io::Result<Vec<Socket>> {
     let directory = socket_directory(launcher as u32)?;
-    let owner = site.world.agent_owner();
+    let owner = if as_root { 0 } else { site.world.agent_owner() };
     let mut sockets = vec![];
     for entry in fs::read_dir(&directory)? {
         let path = entry?.path();

@@ -74,6 +74,11 @@ fn variables(pid: i32, bearer: Option<&str>) -> io::Result<BTreeMap<String, Stri
     Ok(found)
 }
 
+/// The bearer in a process's environment.
+pub fn bearer(pid: i32, name: &str) -> Option<String> {
+    variables(pid, Some(name)).ok()?.remove("bearer")
+}
+
 fn process(record: &ProcessRecord, comm: &str, world: &BTreeMap<String, u64>) -> io::Result<Process> {
     Ok(Process {
         pid: record.pid,

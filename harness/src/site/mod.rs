@@ -3,6 +3,7 @@
 pub mod address;
 mod listeners;
 mod planted;
+mod root;
 mod secrets;
 mod up;
 
@@ -10,5 +11,6 @@ pub use listeners::CANARIES;
 pub use planted::{
     ADAPTER, BROKEN_PROGRAM, LINKED_KEY, OPEN_KEY, Plants, RUN_DIR, SOCKETS, WORKSPACE_KEY, plant_adapter,
 };
+pub use root::{BUNDLES, Bundle};
 pub use secrets::{Secrets, random};
 pub use up::{Site, SiteError};

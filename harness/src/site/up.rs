@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -49,6 +49,8 @@ pub struct Site {
     capture: Capture,
     /// A launch of this site was waited for in vain.
     hung: AtomicBool,
+    /// Directories that launches have for themselves.
+    pub(super) bundles: AtomicU32,
 }
 
 /// Why a site could not be made.
@@ -95,6 +97,7 @@ impl Site {
             servers,
             capture,
             hung: AtomicBool::new(false),
+            bundles: AtomicU32::new(0),
         })
     }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::KnownFailure;
+use super::{KnownFailure, User};
+use crate::scenario::Prerequisite;
 
 /// A change of the launch's words.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -47,6 +48,15 @@ pub struct Variant {
     /// Made one after the other.
     #[serde(default)]
     pub edits: Vec<Edit>,
+    /// As whom it is launched, where that is another one than the manifest says.
+    #[serde(default)]
+    pub user: Option<User>,
+    /// Kernel features without which it must not run anything, where those are others than the manifest's.
+    #[serde(default)]
+    pub needs: Option<Vec<Prerequisite>>,
+    /// Why it can be launched only where the harness is the machine's root.
+    #[serde(default)]
+    pub only_by_root: Option<String>,
     /// Environment of the launch, beside and before that of the manifest.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,

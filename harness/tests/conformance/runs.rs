@@ -77,7 +77,8 @@ fn make(target: &str, who: Who) -> Result<Run, String> {
     let program = place::program_of_its_own();
     let mut command = who.command(&program, &directory);
     command.args(["check", target, "--quiet", "--format", "json", "--evidence"]).arg(&evidence);
-    if !manifest.mutants.is_empty() {
+    // A variant's are those of its manifest.
+    if !manifest.mutants.is_empty() && !target.contains(':') {
         command.arg("--with-mutants");
     }
     let before = Machine::look();

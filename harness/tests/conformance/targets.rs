@@ -6,16 +6,15 @@ use libtest_mimic::{Failed, Trial};
 use watertight::{
     check::{Check, Rule},
     checks, site,
-    target::{Mutant, Target},
 };
 use watertight_reports::{
     evidence::LaunchKind,
-    mutants::Mutant as Row,
     results::{Status, Verdict},
 };
 
 use crate::{
     committed,
+    holds::{every_mutant_is_caught, fails_what_is_committed, leaves_nothing},
     place::Who,
     runs::{self, OTHERS, PRETENDERS, Run},
     trial,
@@ -129,40 +128,4 @@ fn every_canary_hears(run: &Run) -> Result<(), Failed> {
     let heard: BTreeSet<&str> = sightings.map(|sighting| sighting.fixture.as_str()).collect();
     let deaf: Vec<_> = site::CANARIES.iter().filter(|canary| !heard.contains(*canary)).collect();
     if deaf.is_empty() { Ok(()) } else { Err(format!("{deaf:?} heard nothing; {heard:?} did").into()) }
-}
-
-/// The checks bite through this adapter too: on what each edit opens, and on nothing else.
-fn every_mutant_is_caught(who: Who, run: &Run, least: usize) -> Result<(), Failed> {
-    let declared = Target::load(&run.results.target.name)?.mutants;
-    let ran = &run.results.sensitivity;
-    let as_declared = |(slug, mutant): (&String, &Mutant), row: &Row| {
-        *slug == row.slug && mutant.expected(who == Who::Root) == row.expected
-    };
-    if declared.len() < least
-        || ran.len() != declared.len()
-        || !declared.iter().zip(ran).all(|(one, row)| as_declared(one, row))
-    {
-        return Err(format!("{} of {} mutants were run: {ran:#?}", ran.len(), declared.len()).into());
-    }
-    let uncaught: Vec<_> = run.results.uncaught().collect();
-    if uncaught.is_empty() { Ok(()) } else { Err(format!("{uncaught:#?}").into()) }
-}
-
-/// Every verdict is a pass, or what the list says.
-fn fails_what_is_committed(who: Who, run: &Run) -> Result<(), Failed> {
-    let known = committed::known_failures(&run.results.target.name, who)?;
-    let wrong = run.results.checks.iter().filter(|check| {
-        let expected = known.get(&check.slug).map_or(&[Verdict::Pass][..], Vec::as_slice);
-        !expected.contains(&check.verdict)
-    });
-    let wrong: Vec<_> =
-        wrong.map(|check| format!("{} {:?}: {}", check.slug, check.verdict, check.reason.join("; "))).collect();
-    if wrong.is_empty() && run.results.checks.len() == checks::all().len() && run.exit.code() == Some(1) {
-        return Ok(());
-    }
-    Err(format!("{}, {} checks\n{}", run.exit, run.results.checks.len(), wrong.join("\n")).into())
-}
-
-fn leaves_nothing(run: &Run) -> Result<(), Failed> {
-    if run.left.is_empty() { Ok(()) } else { Err(run.left.join("\n").into()) }
 }

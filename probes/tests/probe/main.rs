@@ -21,6 +21,9 @@ fn main() -> ExitCode {
     match words[..] {
         _ if arguments[0].ends_with(roots::HANGS) => roots::hang(),
         [watertight_probe::PROBE_COMMAND, "--plan", plan] => ExitCode::from(watertight_probe::run(plan)),
+        [watertight_probe::PROBE_COMMAND, watertight_probe::PLAN_FILE_OPTION, file] => {
+            ExitCode::from(watertight_probe::run_file(file.as_ref()))
+        }
         [watertight_probe::SAMPLE_COMMAND, comm] => {
             watertight_probe::sample(comm);
             ExitCode::SUCCESS

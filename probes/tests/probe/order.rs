@@ -9,7 +9,7 @@ use std::{
 };
 
 use watertight_probe::{
-    observation::Outcome,
+    observation::{Facts, Outcome},
     plan::{Attempt, End, Gate, Plan, Stream},
     wire::Line,
 };
@@ -26,11 +26,35 @@ crate::trials! {
     the_machines_own_network_namespace_is_refused,
     an_expired_plan_is_refused,
     an_unreadable_plan_is_said_so,
+    a_plan_in_a_file_is_made_as_one_in_an_argument,
     samples_carry_the_name_and_are_gone_after_go,
     it_ends_by_the_status_or_signal_that_the_plan_asks_for,
     it_stays_until_something_ends_it,
     lines_go_to_a_file_that_is_not_open_for_appending,
     the_last_attempts_run_one_after_another_after_all_others,
+}
+
+fn a_plan_in_a_file_is_made_as_one_in_an_argument() {
+    let (listener, attempt) = canary();
+    let plan = Plan { attempts: vec![quick(attempt), quick_descriptors()], ..launch::plan([]) };
+    let file = std::env::temp_dir().join(format!("watertight-plan-{}", std::process::id()));
+    std::fs::write(&file, watertight_probe::wire::encode_plan(&plan).expect("short")).expect("written");
+    let mut command = std::process::Command::new(launch::program());
+    command.args([watertight_probe::PROBE_COMMAND, watertight_probe::PLAN_FILE_OPTION]).arg(&file);
+    let told = launch::read(start(&mut command, Stdio::null()));
+    std::fs::remove_file(&file).expect("removed");
+    assert!(listener.accept().is_ok(), "the attempt came");
+    assert_eq!((told.lines.last(), told.status), (Some(&Line::Done { attempts: 2 }), Some(0)));
+    // The file itself is no descriptor that somebody left.
+    let open = Facts::Descriptors { open: vec![] };
+    assert_eq!(told.outcome(1), &Outcome::Found { facts: open });
+    let missing = launch::read(start(&mut command, Stdio::null()));
+    assert!(missing.stopped().is_some_and(|reason| reason.contains("No such file")), "{missing:?}");
+    assert_eq!(missing.status, Some(64));
+}
+
+fn quick_descriptors() -> watertight_probe::plan::Planned {
+    planned(1, Attempt::Descriptors { reach: "127.0.0.1:9".parse().expect("an address") })
 }
 
 /// A listener in a network namespace of this thread's own, and an attempt that would reach it.

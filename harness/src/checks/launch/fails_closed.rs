@@ -4,13 +4,13 @@
 //! does not name as a prerequisite may be missing, if the workload is as far from the host's network as ever.
 
 use watertight_reports::{
-    evidence::Exit,
+    evidence::{Exit, LaunchKind},
     results::{ControlKind, Subject},
 };
 
 use super::in_hosts_network;
 use crate::{
-    case::Case,
+    case::{Case, is_unseen},
     check::Check,
     planner::Planner,
     scenario::{Prerequisite, Scenario},
@@ -25,6 +25,7 @@ pub static CHECK: Check = Check::facts("LAUNCH-1", "launch::fails_closed", Contr
 fn plan(_: &mut Planner<'_>) {}
 
 fn judge(case: &mut Case<'_>) {
+    let control = case.evidence().of_kind(LaunchKind::ControlBefore).next();
     for prerequisite in Prerequisite::ALL {
         let id = Scenario::Hides(prerequisite).id();
         let Some(launch) = case.launch_named(&id) else { continue };
@@ -38,8 +39,11 @@ fn judge(case: &mut Case<'_>) {
         }
         if launch.outside.get("needed").is_some_and(|needed| needed == "yes") {
             case.breach(format!("{id}: the workload ran"));
-        } else if in_hosts_network(launch) {
+        } else if in_hosts_network(launch, control) {
             case.breach(format!("{id}: the workload ran in the host's network"));
+        } else if is_unseen(launch) {
+            let known = launch.hello.as_ref().is_some_and(|hello| hello.netns.is_some());
+            case.control(known, format!("{id}: the workload ran, and can say whether it is in the host's network"));
         } else if launch.processes.is_empty() {
             case.missing(format!("{id}: the workload ran, and no process of it was found from outside"));
         }

@@ -13,7 +13,11 @@ use watertight_reports::{
     results::{ControlKind, Subject},
 };
 
-use crate::{case::Case, check::Check, planner::Planner};
+use crate::{
+    case::{Case, is_unseen},
+    check::Check,
+    planner::Planner,
+};
 
 pub static CHECK: Check =
     Check::facts("LAUNCH-4", "launch::home_and_temporary", ControlKind::KnownPositive, plan, judge)
@@ -40,7 +44,10 @@ fn judge(case: &mut Case<'_>) {
     let workspace = launch.outside.get("workspace").cloned().unwrap_or_default();
     case.control(!workspace.is_empty(), "the workspace is known");
     for (variable, place) in PLACES {
-        let value = launch.outside.get(variable);
+        let value = match is_unseen(launch) {
+            true => launch.hello.as_ref().and_then(|hello| hello.variables.get(variable)),
+            false => launch.outside.get(variable),
+        };
         if let Some(value) = value
             && (value == &workspace || value.starts_with(&format!("{workspace}/")))
         {

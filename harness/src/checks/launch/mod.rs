@@ -8,7 +8,7 @@ mod refuses_bad_input;
 
 use watertight_reports::evidence::{Launch, Process};
 
-use crate::check::Check;
+use crate::{case::is_unseen, check::Check};
 
 pub static CHECKS: &[&Check] = &[
     &fails_closed::CHECK,
@@ -18,8 +18,12 @@ pub static CHECKS: &[&Check] = &[
     &exit_status::CHECK,
 ];
 
-/// A process of the workload was seen in the network namespace of the world.
-fn in_hosts_network(launch: &Launch) -> bool {
+/// A process of the workload was seen in the network namespace of the world, or says that it is there.
+fn in_hosts_network(launch: &Launch, control: Option<&Launch>) -> bool {
+    let cookie = |launch: &Launch| launch.hello.as_ref()?.netns;
+    if is_unseen(launch) {
+        return cookie(launch).is_some_and(|own| control.and_then(cookie) == Some(own));
+    }
     let net = |process: &Process| {
         let own = process.namespaces.get("net")?;
         Some(own == process.world_namespaces.get("net")?)

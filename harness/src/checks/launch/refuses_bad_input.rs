@@ -1,7 +1,7 @@
 //! LAUNCH-2: what would open the sandbox, or leaves out what it needs, is refused before anything starts (catalogue A5, A9, P03, P04).
 
 use watertight_reports::{
-    evidence::Exit,
+    evidence::{Exit, LaunchKind},
     results::{ControlKind, Subject},
 };
 
@@ -33,6 +33,7 @@ fn plan(_: &mut Planner<'_>) {}
 
 fn judge(case: &mut Case<'_>) {
     let mut declared = 0;
+    let control = case.evidence().of_kind(LaunchKind::ControlBefore).next();
     for input in BadInput::ALL {
         let id = Scenario::Refuses(input).id();
         let Some(launch) = case.launch_named(&id) else { continue };
@@ -47,7 +48,7 @@ fn judge(case: &mut Case<'_>) {
                 continue;
             }
         }
-        if in_hosts_network(launch) {
+        if in_hosts_network(launch, control) {
             case.breach(format!("{id}: the workload ran in the host's network"));
         } else if launch.hello.is_some() {
             case.breach(format!("{id}: the workload ran"));

@@ -2,7 +2,7 @@
 
 use watertight_reports::{evidence::LaunchKind, results::ControlKind};
 
-use crate::{case::Case, check::Check, planner::Planner};
+use crate::{case::Case, check::Check, planner::Planner, run::HELD_AS};
 
 pub static CHECK: Check = Check::facts("PRIV-7", "priv::outer_identity", ControlKind::KnownPositive, plan, judge)
     .witnessed()
@@ -39,5 +39,10 @@ fn judge(case: &mut Case<'_>) {
                 case.breach(format!("the map of {} is {map:?}", process.comm));
             }
         }
+    }
+    for launch in case.unseen() {
+        // One of those that hold its streams runs it: where all are the user's, it is.
+        let held = launch.outside.get(HELD_AS).map_or("", String::as_str);
+        case.control(held == user.0.to_string(), format!("whoever may run it is the launching user, of: {held}"));
     }
 }

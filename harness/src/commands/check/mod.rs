@@ -29,6 +29,11 @@ pub fn all_there(target: &Target) -> Result<(), String> {
     programs::all_there(std::slice::from_ref(target)).map_err(|refusal| refusal.words)
 }
 
+/// Why the target cannot be launched by an ordinary user, where one runs this.
+pub fn by_user(target: &Target, by_root: bool) -> Result<(), String> {
+    programs::all_by_user(std::slice::from_ref(target), by_root).map_err(|refusal| refusal.words)
+}
+
 /// What all jobs share.
 struct Plan {
     targets: Vec<Target>,
@@ -94,6 +99,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     let out = out::Out::of(line, &targets, &catalogue)?;
     programs::all_there(&targets)?;
     let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;
+    programs::all_by_user(&targets, by_root)?;
     let plan = Arc::new(Plan {
         targets,
         checks: chosen,

@@ -89,7 +89,7 @@ impl Out {
             checks: plan.checks.iter().map(|check| check.id.to_owned()).collect(),
             complete: plan.filter.is_none(),
             filter: plan.filter.clone(),
-            as_root: plan.options.as_root,
+            as_root: target.as_root(plan.options.as_root),
             by_root: plan.by_root,
             soak: plan.options.soak,
             with_mutants: plan.with_mutants,

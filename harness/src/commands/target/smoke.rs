@@ -53,6 +53,7 @@ pub fn run(options: &line::Smoke) -> ExitCode {
 fn tried(target: &Target, as_root: bool) -> Result<Evidence, String> {
     let checks: Vec<&'static Check> = checks::all().into_iter().filter(|check| TRIED.contains(&check.id)).collect();
     let Entered { by_root, identity, program } = enter()?;
+    check::by_user(target, by_root)?;
     let options = Options { program, as_root, soak: 1, beside: vec![], challenge: vec![], salt: None };
     let run = outcome::Run {
         target,

@@ -73,7 +73,15 @@ pub fn launch(id: &str, kind: LaunchKind) -> Launch {
         id: id.into(),
         kind,
         argv: vec!["sandbox".into()],
-        hello: Some(Hello { pid: 2, forked: 3, executed: Some(4), uid: 1777, gid: 1777, netns: Some(1) }),
+        hello: Some(Hello {
+            pid: 2,
+            forked: 3,
+            executed: Some(4),
+            uid: 1777,
+            gid: 1777,
+            netns: Some(1),
+            ..Hello::default()
+        }),
         done: true,
         errors: vec![],
         attempts: Default::default(),
