@@ -70,7 +70,8 @@ fn through(talk: &mut Talk, order: &Order) -> Result<u8, Trouble> {
         return Err(Trouble::Route { route: order.route.clone() });
     }
     let answer = |verb| move |why: String| Trouble::Answer { verb, why };
-    let started: Started = talk.ask(up(order), order.deadlines.up, Heed::Signals)?;
+    // Who is asked to end meanwhile waits for the sandbox, so that it can be ended in good order.
+    let started: Started = talk.ask(up(order), order.deadlines.up, Heed::Nothing)?;
     let sandbox = started.check().map_err(answer("up"))?;
     let ran = inside(talk, order, &sandbox, hello.supports.contains(&Support::Inspect));
     if let Err(trouble) = &ran
