@@ -33,8 +33,6 @@ use crate::{
     site::{Plants, Site},
 };
 
-/// How long a target may take to start the probe where an earlier launch that had to start it did not.
-const START_AGAIN: Duration = Duration::from_secs(2);
 /// How long the probe may go on after the deadlines of its attempts, and at all once a launch hung.
 const LATE: Duration = Duration::from_secs(15);
 const LATE_AGAIN: Duration = Duration::from_secs(5);
@@ -149,13 +147,14 @@ impl Running {
 
     /// Waits for the probe to say hello, and records its processes. False where it did not.
     pub fn greet(&mut self, site: &Site) -> bool {
-        let deadline = Instant::now() + if site.has_hung() { START_AGAIN } else { site.start };
+        let deadline = Instant::now() + if site.has_hung() { site.start_again() } else { site.start };
         self.read_until(deadline, |record| record.hello.is_some() || !record.errors.is_empty());
         let Some(hello) = &self.record.hello else {
             // One that takes so long to fail was waited for in vain as well.
-            self.overdue |= self.began.elapsed() >= START_AGAIN;
+            self.overdue |= self.began.elapsed() >= site.start_again();
             return false;
         };
+        site.note_start(self.began.elapsed());
         let unseen = self.record.outside.contains_key(UNSEEN);
         let expected = 1 + usize::from(hello.forked > 0) + usize::from(hello.executed.is_some());
         // Where it is said that none can be seen, none is waited for.

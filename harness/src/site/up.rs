@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -28,6 +28,8 @@ use crate::planner::Layout;
 const HTTP: u16 = 80;
 /// How long any target may take to start the probe: it may have to start a machine first.
 const START: Duration = Duration::from_secs(15);
+/// How long it may take where one did not start it: less than three times as long as others took is no hang.
+const START_AGAIN: Duration = Duration::from_secs(2);
 
 /// One world with everything in it.
 pub struct Site {
@@ -51,6 +53,8 @@ pub struct Site {
     hung: AtomicBool,
     /// Directories that launches have for themselves.
     pub(super) bundles: AtomicU32,
+    /// Milliseconds that the slowest launch took to start the probe.
+    slowest: AtomicU64,
 }
 
 /// Why a site could not be made.
@@ -98,12 +102,24 @@ impl Site {
             capture,
             hung: AtomicBool::new(false),
             bundles: AtomicU32::new(0),
+            slowest: AtomicU64::new(0),
         })
     }
 
     /// Whether a launch that had to run the probe was waited for in vain.
     pub fn has_hung(&self) -> bool {
         self.hung.load(Ordering::Relaxed)
+    }
+
+    /// A launch came to its probe after this time.
+    pub fn note_start(&self, took: Duration) {
+        self.slowest.fetch_max(took.as_millis() as u64, Ordering::Relaxed);
+    }
+
+    /// How long a launch may take to start the probe where an earlier one that had to did not: a slow target stays one.
+    pub fn start_again(&self) -> Duration {
+        let slowest = Duration::from_millis(self.slowest.load(Ordering::Relaxed));
+        START_AGAIN.max(slowest * 3).min(self.start)
     }
 
     pub fn note_hang(&self) {

@@ -1,6 +1,11 @@
 //! The example of docs/ADAPTERS.md with the conversation recorded: every line of it is as the schema says.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -53,6 +58,30 @@ fn what_is_really_said_is_what_the_schema_says() {
     let left: Vec<_> =
         fs::read_dir(directory.path()).expect("there").flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(left.len(), 2, "nothing is left in the run directory but the records: {left:?}");
+}
+
+#[test]
+fn a_launch_that_is_asked_to_end_takes_its_sandbox_down() {
+    let directory = TempDir::new().expect("a directory");
+    let place = directory.path().display().to_string();
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("targets/bubblewrap-exec.py").display().to_string();
+    let head = ["adapted", "--route", "none", "--program", "/usr/bin/env", "--workspace", &place, "--run-dir", &place];
+    let workload = ["--exec", "sh", "-c", "trap '' TERM; echo ready; sleep 600"];
+    let words = [&head[..], &["--", "python3", &program], BOX, LINKS, &workload].concat();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_watertight"));
+    let mut launch =
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("started");
+    let mut said = BufReader::new(launch.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("its first line");
+    assert_eq!((line.as_str(), fs::read_dir(directory.path()).expect("there").count()), ("ready\n", 1));
+    let pid = nix::unistd::Pid::from_raw(launch.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).expect("sent");
+    assert_eq!(launch.wait().expect("its end").code(), Some(128 + 15));
+    assert_eq!(fs::read_dir(directory.path()).expect("there").count(), 0, "`down` was asked and answered");
+    // Ends with the last process that could still write: the workload, which heeds no signal.
+    said.read_to_string(&mut line).expect("the end");
+    assert_eq!(line, "ready\n");
 }
 
 #[test]
