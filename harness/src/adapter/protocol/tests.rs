@@ -131,3 +131,34 @@ fn what_can_be_seen_and_that_nothing_can_is_not_said_at_once() {
 fn a_signal_is_told_as_shells_tell_it() {
     assert_eq!([Ended::Status(7), Ended::Signal(9), Ended::Signal(255)].map(Ended::status), [7, 137, 255]);
 }
+
+/// docs/ADAPTERS.md.
+const DOCUMENT: &str = include_str!("../../../../docs/ADAPTERS.md");
+
+#[test]
+fn the_conversation_of_the_document_is_as_the_schema_says() {
+    let block =
+        DOCUMENT.lines().skip_while(|line| !line.starts_with("    {")).take_while(|line| line.starts_with("    "));
+    let mut lines: Vec<String> = vec![];
+    for line in block {
+        match (line.starts_with("    {"), lines.last_mut()) {
+            (false, Some(last)) => last.push_str(line.trim()),
+            _ => lines.push(line.trim().to_owned()),
+        }
+    }
+    assert_eq!(lines.len(), 10, "{lines:#?}");
+    for line in lines {
+        let line: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(schema_takes(None, &line), "{line}");
+    }
+}
+
+#[test]
+fn the_deadlines_of_the_document_are_those_that_are_kept() {
+    let crate::adapter::Deadlines { hello, up, inspect, exec, down, end } = crate::adapter::Deadlines::default();
+    for (verb, within) in [("hello", hello), ("up", up), ("inspect", inspect), ("exec", exec), ("down", down)] {
+        let row = DOCUMENT.lines().find(|line| line.starts_with(&format!("| `{verb}` |"))).expect("a row");
+        assert!(row.ends_with(&format!("| {} s |", within.as_secs())), "{row}");
+    }
+    assert!(DOCUMENT.contains(&format!("then yourself, within {} s.", end.as_secs())));
+}
