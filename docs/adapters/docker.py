@@ -8,6 +8,7 @@ namespace, so that its end ends everything that it started, however it comes.
 import io
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -46,13 +47,20 @@ class Sandbox:
         os.mkdir(f"{self.directory}/state")
         self.ready = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.ready.bind(f"{self.directory}/ready")
-        self.ready.settimeout(8.5)
         words = ["unshare", "--pid", "--mount", "--mount-proc", "--fork", "--kill-child", "sh", "-c", DAEMON]
         self.daemon = subprocess.Popen(
             [*words, self.directory],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             env={"PATH": os.environ["PATH"], "NOTIFY_SOCKET": f"{self.directory}/ready"},
         )
+
+    def wait_until_ready(self):
+        ended = os.pidfd_open(self.daemon.pid)
+        while ended not in select.select([self.ready, ended], [], [])[0]:
+            if b"READY=1" in self.ready.recv(4096).split(b"\n"):
+                os.close(ended)
+                return
+        raise RuntimeError("dockerd did not start")
 
     def docker(self, *words, **options):
         return subprocess.run(self.words(*words), check=True, capture_output=True, **options).stdout.decode().strip()
@@ -97,8 +105,7 @@ def up(asked):
             raise RuntimeError("nobody asks any more")
         box = Sandbox(asked)
         sandboxes[box.directory] = box
-    while b"READY=1" not in box.ready.recv(4096).split(b"\n"):
-        pass
+    box.wait_until_ready()
     box.docker("import", "-", "box", input=image())
     shown = ["/usr", asked["program"]] + ([asked["sockets"]] if "sockets" in asked else [])
     mounts = [word for path in shown for word in ("-v", f"{path}:{path}:ro")]
