@@ -169,7 +169,7 @@ pub enum TargetError {
 }
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 22] = [
+const MANIFESTS: [(&str, &str); 23] = [
     ("reference", include_str!("../targets/reference.toml")),
     ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
     ("bubblewrap-exec", include_str!("../targets/bubblewrap-exec.toml")),
@@ -186,6 +186,7 @@ const MANIFESTS: [(&str, &str); 22] = [
     ("systemd-nspawn", include_str!("../targets/systemd-nspawn.toml")),
     ("lxc", include_str!("../targets/lxc.toml")),
     ("podman", include_str!("../targets/podman.toml")),
+    ("docker", include_str!("../targets/docker.toml")),
     ("open", include_str!("../targets/open.toml")),
     ("dead", include_str!("../targets/dead.toml")),
     ("echo", include_str!("../targets/echo.toml")),
@@ -195,7 +196,10 @@ const MANIFESTS: [(&str, &str); 22] = [
 ];
 
 /// The adapters of those manifests, by the names of their files.
-const ADAPTERS: [(&str, &str); 1] = [("bubblewrap-exec.py", include_str!("../targets/bubblewrap-exec.py"))];
+const ADAPTERS: [(&str, &str); 2] = [
+    ("bubblewrap-exec.py", include_str!("../targets/bubblewrap-exec.py")),
+    ("docker.py", include_str!("../targets/docker.py")),
+];
 
 impl Target {
     /// Whether it is the manifest of this name that comes with the program, word for word, with the adapter that does.

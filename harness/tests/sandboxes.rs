@@ -27,7 +27,7 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 23] = [
+const SANDBOXES: [&str; 25] = [
     "chroot",
     "netns",
     "ch-run",
@@ -51,6 +51,8 @@ const SANDBOXES: [&str; 23] = [
     "podman:hardened",
     "podman:root",
     "podman:root-hardened",
+    "docker",
+    "docker:hardened",
 ];
 
 fn main() -> ExitCode {

@@ -55,8 +55,7 @@ pub fn known_failures(target: &str, who: Who) -> Result<BTreeMap<String, Vec<Ver
 }
 
 pub fn known_failures_name_checks() -> Result<(), Failed> {
-    // What needs a daemon is checked by hand.
-    of_checks(["bubblewrap", "docker"].into_iter().chain(OTHERS))
+    of_checks(["bubblewrap"].into_iter().chain(OTHERS))
 }
 
 /// What these targets are known to fail are checks.
