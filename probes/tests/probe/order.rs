@@ -9,7 +9,7 @@ use std::{
 };
 
 use watertight_probe::{
-    observation::{Facts, Outcome},
+    observation::Outcome,
     plan::{Attempt, End, Gate, Plan, Stream},
     wire::Line,
 };
@@ -46,11 +46,11 @@ fn a_plan_in_a_file_is_made_as_one_in_an_argument() {
     assert!(listener.accept().is_ok(), "the attempt came");
     assert_eq!((told.lines.last(), told.status), (Some(&Line::Done { attempts: 2 }), Some(0)));
     // The file itself is no descriptor that somebody left.
-    let open = Facts::Descriptors { open: vec![] };
-    assert_eq!(told.outcome(1), &Outcome::Found { facts: open });
-    let missing = launch::read(start(&mut command, Stdio::null()));
-    assert!(missing.stopped().is_some_and(|reason| reason.contains("No such file")), "{missing:?}");
-    assert_eq!(missing.status, Some(64));
+    assert_eq!(told.outcome(1), launch(&plan).outcome(1));
+    let output = command.stdin(Stdio::null()).output().expect("started");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("No such file"), "{said}");
+    assert_eq!(output.status.code(), Some(64));
 }
 
 fn quick_descriptors() -> watertight_probe::plan::Planned {
