@@ -23,6 +23,8 @@ pub const TEXT: &str = include_str!("../../CONFORMANCE.md");
 pub struct Catalogue {
     /// Version of the text: `1.0`.
     pub version: String,
+    /// The profiles, in their order.
+    pub profiles: Vec<Profiled>,
     pub requirements: Vec<Requirement>,
     /// Which requirements are waived where a target lacks all of these capabilities.
     pub waivers: BTreeMap<Vec<Capability>, Vec<String>>,
@@ -31,6 +33,18 @@ pub struct Catalogue {
     /// What nobody may conclude from a conformant run, one thing each.
     pub not_claimed: Vec<String>,
     pub sources: Vec<Source>,
+}
+
+/// One profile, as the text has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profiled {
+    /// `isolation`.
+    pub name: String,
+    /// `1.0`.
+    pub version: String,
+    /// The areas whose requirements it has, those of a profile that it contains among them.
+    pub areas: Vec<String>,
+    pub line: usize,
 }
 
 /// One numbered requirement.
@@ -46,6 +60,13 @@ pub struct Requirement {
     pub about: String,
     /// Where it stands in `CONFORMANCE.md`, from 1.
     pub line: usize,
+}
+
+impl Requirement {
+    /// `EGRESS` of `EGRESS-3`.
+    pub fn area(&self) -> &str {
+        self.id.split_once('-').map_or(&self.id, |(area, _)| area)
+    }
 }
 
 /// One entry of a table of sources.
@@ -73,8 +94,6 @@ pub enum Became {
     Requirement(String),
     /// A rule of judgement answers it.
     Rule(String),
-    /// A later profile will cover it.
-    Later(String),
     Excluded(String),
 }
 

@@ -294,7 +294,9 @@ fn shows(attempt: &Attempt) -> Shows {
         | Attempt::Frame
         | Attempt::Unix { .. }
         | Attempt::Exchange { .. }
-        | Attempt::Mcp { .. } => Shows::Outside,
+        | Attempt::Mcp { .. }
+        | Attempt::Append { .. }
+        | Attempt::Terminal { .. } => Shows::Outside,
         Attempt::Socket { .. }
         | Attempt::Descriptors { .. }
         | Attempt::Network
@@ -307,6 +309,11 @@ fn shows(attempt: &Attempt) -> Shows {
         | Attempt::Write { .. }
         | Attempt::Scan { .. }
         | Attempt::Ports { .. }
-        | Attempt::Linger { .. } => Shows::Inside,
+        | Attempt::Linger { .. }
+        | Attempt::Ipc { .. }
+        | Attempt::Key { .. }
+        | Attempt::Process { .. }
+        | Attempt::Open { .. }
+        | Attempt::Kernel { .. } => Shows::Inside,
     }
 }

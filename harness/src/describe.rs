@@ -75,6 +75,7 @@ fn found(facts: &Facts) -> String {
         }
         Facts::Lingering { pid } => format!("left process {pid}"),
         Facts::Mounted => "mounted".into(),
+        Facts::Granted => "the kernel granted it".into(),
     }
 }
 

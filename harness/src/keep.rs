@@ -19,7 +19,9 @@ use watertight_reports::{
     time,
 };
 
-use crate::{catalogue::Catalogue, outcome::Outcome, predicate, run::Listener, suite, target::Target};
+use crate::{
+    catalogue::Catalogue, outcome::Outcome, predicate, profile::Profile, run::Listener, suite, target::Target,
+};
 
 /// What is written with a run beside what comes of it.
 #[derive(Clone, Debug, Default)]
@@ -156,7 +158,7 @@ fn nothing_yet(plan: &Plan, target: &Target) -> Results {
             launched_as: if plan.as_root { "root" } else { "user" }.into(),
             argv: vec![],
         },
-        profile: format!("{} {}", plan.profile, plan.spec),
+        profile: Profile::named(&plan.profile).unwrap_or_default().words(),
         status: Status::Incomplete,
         counts: Counts::default(),
         untestable: vec![],

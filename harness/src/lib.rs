@@ -16,6 +16,7 @@ pub mod mutation;
 pub mod outcome;
 pub mod planner;
 pub mod predicate;
+pub mod profile;
 pub mod reach;
 pub mod rejudge;
 pub mod remedies;

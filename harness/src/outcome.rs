@@ -14,6 +14,7 @@ use crate::{
     checks, judge, machine,
     mutation::Ground,
     planner::{Allocator, Layout, Planner},
+    profile::Profile,
     run::{Listener, Options, Ran, RunError, Session},
     sensitivity,
     site::Secrets,
@@ -23,6 +24,8 @@ use crate::{
 /// What is to be run.
 pub struct Run<'a> {
     pub target: &'a Target,
+    /// What it is held to.
+    pub profile: Profile,
     pub checks: &'a [&'static Check],
     /// Every check of the profile is among them.
     pub complete: bool,
@@ -71,9 +74,9 @@ pub fn of(run: &Run<'_>, listener: &dyn Listener) -> Result<Outcome, OutcomeErro
     };
     let mut results = Results {
         schema: results::SCHEMA.into(),
-        spec: spec.clone(),
+        spec,
         target: target(run, &evidence, version),
-        profile: format!("core {spec}"),
+        profile: run.profile.words(),
         status: Status::of(&checks, run.complete),
         counts: Counts::of(&checks),
         untestable,

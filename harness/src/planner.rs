@@ -53,6 +53,15 @@ pub struct Layout {
     pub planted: Vec<Needle>,
     /// The bearer of the second spawn, once it is up.
     pub second_bearer: Option<String>,
+    /// A directory of the world that nothing uses.
+    #[serde(default)]
+    pub spare: Option<PathBuf>,
+    /// Whether this kernel lets anybody type into a terminal (`dev.tty.legacy_tiocsti`).
+    #[serde(default)]
+    pub typing: bool,
+    /// Files that the world's root opens for writing, and system calls that it gets: see [`crate::site::granted_here`].
+    #[serde(default)]
+    pub granted: Vec<String>,
 }
 
 /// Something that must listen, or lie, in the world before a launch.
@@ -65,6 +74,18 @@ pub enum Wanted {
     Handing(UnixAddress),
     /// A copy of this program that is root's and set-user-id.
     SetUserId(PathBuf),
+    /// One object of each kind of inter-process communication, by System V key and POSIX name.
+    Ipc(i32, String),
+    /// A file of the launching user's that nobody else may read, with the run's marker in it.
+    Secret(PathBuf),
+    /// A file that is given to the launching user.
+    Given(PathBuf),
+    /// A file of the launching user's, which is looked at when all is over.
+    Watched(PathBuf),
+    /// An empty file system on this directory.
+    Mounted(PathBuf),
+    /// A device node of the host's that no program needs: in truth the null device.
+    Device(PathBuf),
 }
 
 /// Gives out destinations. One for a whole run.
@@ -265,6 +286,56 @@ impl<'a> Planner<'a> {
         let path = self.layout.set_user_id.clone()?;
         self.want_once(Wanted::SetUserId(path.clone()));
         Some(path)
+    }
+
+    /// Key and name of the host's objects of inter-process communication, shared by every launch.
+    pub fn ipc(&mut self) -> (i32, String) {
+        let nonce = self.run.attempt("world", "ipc").to_string();
+        // 28 bits, and never 0, which would ask for a new one.
+        let key = i32::from_str_radix(&nonce[..7], 16).unwrap_or_default() | 1;
+        let name = format!("/watertight-{nonce}");
+        self.want_once(Wanted::Ipc(key, name.clone()));
+        (key, name)
+    }
+
+    /// Reads a file of the launching user's with the run's marker in it.
+    pub fn secret(&mut self, path: &str) -> Attempt {
+        self.want_once(Wanted::Secret(path.into()));
+        Attempt::Read { path: path.to_owned() }
+    }
+
+    /// Writes to the end of a file of the launching user's.
+    pub fn watched(&mut self, path: &str) -> Attempt {
+        self.want_once(Wanted::Watched(path.into()));
+        Attempt::Append { path: path.to_owned() }
+    }
+
+    /// A Unix socket in a directory of the host that nothing else uses, where there is one.
+    pub fn socket_elsewhere(&mut self, kind: UnixKind) -> Option<Attempt> {
+        let place = self.layout.spare.clone()?;
+        self.want_once(Wanted::Mounted(place.clone()));
+        Some(self.socket_in(&place.display().to_string(), kind))
+    }
+
+    /// Opens for writing a file that the launching user may write on the host.
+    pub fn given(&mut self, path: &str) -> Attempt {
+        self.want_once(Wanted::Given(path.into()));
+        Attempt::Open { path: path.to_owned(), read: false }
+    }
+
+    /// Opens a device of the host's.
+    pub fn device(&mut self, path: &str) -> Attempt {
+        self.want_once(Wanted::Device(path.into()));
+        Attempt::Open { path: path.to_owned(), read: true }
+    }
+
+    /// As [`Self::deny`] for what the world's root alone may do, where it may: elsewhere it is untestable.
+    pub fn deny_granted(&mut self, name: &str, attempt: Attempt) {
+        if self.layout.granted.iter().any(|one| one == name) {
+            self.deny(name, attempt).as_root().where_supported();
+        } else {
+            self.untestable(name, "the world's root does not get it here");
+        }
     }
 
     fn want_once(&mut self, wanted: Wanted) {

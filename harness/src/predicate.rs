@@ -9,19 +9,16 @@ use watertight_reports::{
     },
     evidence::Evidence,
     predicate::{
-        self, Artifact, Check, Evidence as Bound, Kind, Predicate, Profile, Reproduce, Spec, Summary, Workload,
-        check_set,
+        self, Artifact, Check, Evidence as Bound, Kind, Predicate, Reproduce, Spec, Summary, Workload, check_set,
     },
     results::{CheckResult, Fact, Results},
     signing::digest::Digest,
 };
 
 use crate::{
-    build_info, catalogue, checks, doctor::programs, keep::Supplied, machine, outcome::Outcome, target::Target,
+    build_info, catalogue, doctor::programs, keep::Supplied, machine, outcome::Outcome, profile::Profile,
+    target::Target,
 };
-
-/// The profile's name.
-pub const CORE: &str = "core";
 
 /// What is known at the end.
 pub struct End<'a> {
@@ -49,7 +46,7 @@ pub fn of(
     Ok(Predicate {
         schema_version: predicate::VERSION.into(),
         spec: spec(&plan.spec),
-        profile: profile(&plan.spec),
+        profile: profile(Profile::named(&plan.profile).unwrap_or_default()),
         target: predicate::Target {
             name: results.target.name.clone(),
             kind: kind(target),
@@ -105,11 +102,14 @@ pub fn spec(version: &str) -> Spec {
     Spec { name: "CONFORMANCE.md".into(), version: version.to_owned(), sha256: Digest::of(catalogue::TEXT).to_string() }
 }
 
-/// The profile whose checks are built in.
-pub fn profile(version: &str) -> Profile {
-    let all = checks::all();
-    let set = check_set(all.iter().map(|check| (check.id, check.level)));
-    Profile { id: CORE.into(), version: version.to_owned(), check_set: Digest::of(set).to_string() }
+/// A profile, as its checks are built in.
+pub fn profile(profile: Profile) -> predicate::Profile {
+    let set = check_set(profile.checks().iter().map(|check| (check.id, check.level)));
+    predicate::Profile {
+        id: profile.name().into(),
+        version: profile.version().into(),
+        check_set: Digest::of(set).to_string(),
+    }
 }
 
 /// What binds the raw evidence.
@@ -178,7 +178,8 @@ pub fn artifact_names(target: &Target) -> Vec<String> {
 
 /// How a run is repeated.
 pub fn reproduce(plan: &Plan) -> Reproduce {
-    let mut command = format!("watertight check {}", plan.target);
+    // Always said: which one is meant otherwise, the target's manifest decides.
+    let mut command = format!("watertight check {} --profile {}", plan.target, plan.profile);
     if plan.as_root {
         command.push_str(" --as-root");
     }
@@ -212,7 +213,7 @@ mod tests {
         use watertight_reports::results::Level::{Must, Should};
         assert_eq!(set(Must), "A-1 MUST\nB-1 MUST\n");
         assert_ne!(set(Must), set(Should));
-        assert_eq!(profile("1.0").check_set.len(), 64);
+        assert_eq!(profile(Profile::Core).check_set.len(), 64);
     }
 
     #[test]

@@ -49,7 +49,9 @@ pub fn belongs(attempt: &Attempt, facts: &Facts) -> bool {
         | Attempt::Resolve { .. }
         | Attempt::Ping { .. }
         | Attempt::RawIp { .. }
-        | Attempt::Frame => false,
+        | Attempt::Frame
+        | Attempt::Append { .. }
+        | Attempt::Terminal { .. } => false,
         Attempt::Unix { .. } => matches!(facts, Facts::DescriptorsReceived { .. }),
         Attempt::Socket { .. } => matches!(facts, Facts::SocketMade),
         Attempt::Descriptors { .. } => matches!(facts, Facts::Descriptors { .. }),
@@ -66,12 +68,22 @@ pub fn belongs(attempt: &Attempt, facts: &Facts) -> bool {
         Attempt::Ports { .. } => matches!(facts, Facts::Ports { .. }),
         Attempt::Mcp { .. } => matches!(facts, Facts::Mcp { .. }),
         Attempt::Linger { .. } => matches!(facts, Facts::Lingering { .. }),
+        Attempt::Ipc { .. }
+        | Attempt::Key { .. }
+        | Attempt::Process { .. }
+        | Attempt::Open { .. }
+        | Attempt::Kernel { .. } => matches!(facts, Facts::Granted),
     }
 }
 
 fn inside(attempt: &Attempt, facts: &Facts, secrets: &[String]) -> Reach {
     let through = match facts {
-        Facts::SocketMade | Facts::Changed | Facts::Mounted | Facts::Written | Facts::Lingering { .. } => true,
+        Facts::SocketMade
+        | Facts::Changed
+        | Facts::Mounted
+        | Facts::Written
+        | Facts::Lingering { .. }
+        | Facts::Granted => true,
         Facts::DescriptorsReceived { count } => *count > 0,
         Facts::Descriptors { open } => !open.is_empty(),
         Facts::Namespaces { reached, .. } => *reached,
@@ -82,8 +94,15 @@ fn inside(attempt: &Attempt, facts: &Facts, secrets: &[String]) -> Reach {
         Facts::Network { .. } | Facts::Privileges { .. } | Facts::Exchange { .. } | Facts::Mcp { .. } => false,
     };
     if through {
-        let outcome = Outcome::Found { facts: facts.clone() };
-        Reach::Inside(format!("{}: {}", verb(attempt), crate::describe::outcome(&outcome)))
+        let outcome = crate::describe::outcome(&Outcome::Found { facts: facts.clone() });
+        let what = match facts {
+            // Told by its digest: what it holds is in no report.
+            Facts::File { len, sha256, .. } if secrets.contains(sha256) => {
+                format!("{len} bytes, which are the planted secret")
+            }
+            _ => outcome,
+        };
+        Reach::Inside(format!("{}: {what}", verb(attempt)))
     } else {
         Reach::Nowhere
     }
@@ -103,6 +122,11 @@ fn verb(attempt: &Attempt) -> &'static str {
         Attempt::Ports { .. } => "ports",
         Attempt::Unix { .. } => "Unix socket",
         Attempt::Linger { .. } => "lingering",
+        Attempt::Ipc { .. } => "object of IPC",
+        Attempt::Key { .. } => "key",
+        Attempt::Process { .. } => "process",
+        Attempt::Open { .. } => "open",
+        Attempt::Kernel { .. } => "kernel interface",
         Attempt::Connect { .. }
         | Attempt::Send { .. }
         | Attempt::DnsStream { .. }
@@ -110,6 +134,8 @@ fn verb(attempt: &Attempt) -> &'static str {
         | Attempt::Ping { .. }
         | Attempt::RawIp { .. }
         | Attempt::Frame
+        | Attempt::Append { .. }
+        | Attempt::Terminal { .. }
         | Attempt::Network
         | Attempt::Privileges
         | Attempt::Exchange { .. }

@@ -12,6 +12,7 @@ use watertight_reports::files;
 
 use crate::{
     check::Capability,
+    profile::Profile,
     scenario::{BadInput, Prerequisite},
 };
 pub use adapter::Adapter;
@@ -26,6 +27,9 @@ pub struct Target {
     /// What it is, in one sentence.
     pub summary: String,
     pub route: Route,
+    /// What it claims to hold to, where the command line names no other.
+    #[serde(default)]
+    pub profile: Profile,
     /// Prints the version, in its first line. An adapter says it itself.
     #[serde(default)]
     pub version: Vec<String>,

@@ -8,7 +8,7 @@ use watertight_reports::{
     bundle::documents::Plan,
     evidence::Evidence,
     mutants::Mutant,
-    predicate::{Check, Profile, Reproduce, Spec},
+    predicate::{Check, Profile as Stated, Reproduce, Spec},
     results::{CheckResult, Level, Results},
     signing::digest::Digest,
     verify::{Declared, Judge},
@@ -16,7 +16,9 @@ use watertight_reports::{
 
 use crate::{
     catalogue::Catalogue,
-    checks, predicate, rejudge,
+    checks, predicate,
+    profile::Profile,
+    rejudge,
     selftest::{MUTANTS, doubles::DOUBLES, expected},
     suite,
     target::Target,
@@ -40,12 +42,13 @@ impl Judge for Verifier {
         predicate::spec(&self.catalogue.version)
     }
 
-    fn profile(&self, id: &str) -> Option<Profile> {
-        (id == predicate::CORE).then(|| predicate::profile(&self.catalogue.version))
+    fn profile(&self, id: &str) -> Option<Stated> {
+        Profile::named(id).map(predicate::profile)
     }
 
-    fn requirements(&self) -> Vec<(String, Level)> {
-        checks::all().iter().map(|check| (check.id.to_owned(), check.level)).collect()
+    fn requirements(&self, profile: &str) -> Vec<(String, Level)> {
+        let checks = Profile::named(profile).map(Profile::checks).unwrap_or_default();
+        checks.iter().map(|check| (check.id.to_owned(), check.level)).collect()
     }
 
     fn judge(

@@ -62,7 +62,8 @@ fn shorten_facts(facts: &mut Facts, text: usize, list: usize) {
         | Facts::File { .. }
         | Facts::Written
         | Facts::Lingering { .. }
-        | Facts::Mounted => {}
+        | Facts::Mounted
+        | Facts::Granted => {}
     }
 }
 

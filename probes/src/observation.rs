@@ -101,6 +101,8 @@ pub enum Facts {
     Lingering { pid: i32 },
     /// `Attempt::Mount` that the kernel did.
     Mounted,
+    /// The kernel granted what was asked for: `Attempt::Ipc`, `Key`, `Process`, `Open`, `Kernel`.
+    Granted,
 }
 
 /// One inherited descriptor.

@@ -158,6 +158,8 @@ pub enum Attempt {
     Read { path: String },
     /// Creates or opens a file for writing, writes `wt:<nonce>`, and reads it back.
     Write { path: String },
+    /// Writes `wt:<nonce>` to the end of a file that is there. Whether it came to the host's file, only the host can tell.
+    Append { path: String },
     /// Looks for needles in everything that the workload can read.
     Scan { needles: Vec<Needle>, roots: Vec<String> },
     /// A scripted exchange of bytes with a relay: see [`Step`].
@@ -177,6 +179,88 @@ pub enum Attempt {
     /// Starts a process that tries to outlive everything: new session, signals ignored, reparented, named `comm`.
     /// With `holding`, it first does these steps and keeps the connection open.
     Linger { comm: String, holding: Option<(Endpoint, Vec<Step>)> },
+    /// Opens an object of inter-process communication that somebody else made. Never makes one.
+    Ipc { object: IpcObject },
+    /// Finds a key of type `user` from the session keyring on, and reads it.
+    Key { description: String },
+    /// Asks for access to a process that is not the workload's, and does nothing with it.
+    Process { pid: i32, access: Access },
+    /// Sends `wt:<nonce>\n` to the controlling terminal, or puts it into the terminal's input.
+    Terminal { way: TerminalWay },
+    /// Opens a file for writing, or for both, and closes it at once. Nothing is ever written.
+    Open { path: String, read: bool },
+    /// Asks the kernel for this interface in its smallest form, and gives it back.
+    Kernel { call: KernelCall },
+}
+
+/// An object of inter-process communication, by the name that its maker gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IpcObject {
+    /// System V, by key.
+    SharedMemory(i32),
+    Semaphores(i32),
+    Messages(i32),
+    /// A POSIX message queue: `/name`.
+    PosixMessages(String),
+}
+
+/// What is asked of another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// `kill` with signal 0, which is none.
+    Signal,
+    /// `pidfd_open`.
+    Descriptor,
+    /// `PTRACE_SEIZE`, which stops nothing.
+    Trace,
+    /// Opens its `cmdline` in /proc.
+    Arguments,
+    /// Opens its `environ` in /proc: what may be read of its memory.
+    Environment,
+}
+
+/// How something reaches the controlling terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TerminalWay {
+    Write,
+    /// `TIOCSTI`, as if it had been typed.
+    Inject,
+    /// The same with a bit of the request set above the 32 that the kernel reads.
+    InjectWithHighBit,
+}
+
+/// A kernel interface with a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelCall {
+    IoUring,
+    Userfaultfd,
+    Bpf,
+    PerfEvent,
+    Keyctl,
+}
+
+impl KernelCall {
+    pub const ALL: [Self; 5] = [Self::IoUring, Self::Userfaultfd, Self::Bpf, Self::PerfEvent, Self::Keyctl];
+
+    /// The system call.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::IoUring => "io_uring_setup",
+            Self::Userfaultfd => "userfaultfd",
+            Self::Bpf => "bpf",
+            Self::PerfEvent => "perf_event_open",
+            Self::Keyctl => "keyctl",
+        }
+    }
+
+    /// Whether this kernel gives it to the calling process.
+    pub fn is_granted(self) -> bool {
+        crate::sys::kernel::call(self).is_ok()
+    }
 }
 
 /// Transports with `connect` and a stream of bytes.

@@ -12,6 +12,8 @@ use crate::{
 pub struct ExplainInput<'a> {
     pub id: &'a str,
     pub slug: &'a str,
+    /// The smallest profile that has it.
+    pub profile: &'a str,
     pub level: Level,
     pub subject: Subject,
     /// The normative sentence.
@@ -46,7 +48,8 @@ pub struct Says<'a> {
 pub fn render(input: &ExplainInput<'_>, style: &Style) -> String {
     let mut page = Page::new(style);
     page.labelled(0, (&format!("{}  ", input.id), Tone::Strong), input.slug);
-    let kind = format!("{}, about {}", words::level(input.level), words::about(input.subject));
+    let kind =
+        format!("{}, about {}, profile {}", words::level(input.level), words::about(input.subject), input.profile);
     page.paragraph(0, Tone::Faint, &kind);
     page.gap();
     page.paragraph(2, Tone::Strong, input.sentence);
@@ -73,7 +76,8 @@ pub fn render(input: &ExplainInput<'_>, style: &Style) -> String {
     match input.last {
         Some(check) => last(&mut page, check),
         None => {
-            let how = format!("none known; `watertight check --filter {}` makes one", input.id);
+            let how =
+                format!("none known; `watertight check --profile {} --filter {}` makes one", input.profile, input.id);
             page.paragraph(2, Tone::Plain, &how);
         }
     }

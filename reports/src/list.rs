@@ -13,6 +13,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     pub id: String,
+    /// The smallest profile that has it.
+    pub profile: String,
     pub level: Level,
     pub subject: Subject,
     pub slug: String,
@@ -102,7 +104,7 @@ pub fn targets_json(rows: &[TargetRow]) -> String {
 /// Columns that a sentence needs to say anything; narrower windows do without it.
 const LEAST: usize = 12;
 
-/// An array of objects with `id`, `level`, `subject`, `slug` and `sentence`.
+/// An array of objects with `id`, `profile`, `level`, `subject`, `slug` and `sentence`.
 pub fn json(rows: &[Row]) -> String {
     json::render(rows)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use watertight_reports::results::Level;
 
 use super::{Catalogue, Requirement};
-use crate::check::Check;
+use crate::{check::Check, profile::Profile};
 
 /// Every disagreement between the text and the checks, in words.
 pub(super) fn problems(catalogue: &Catalogue, checks: &[&Check]) -> Vec<String> {
@@ -19,7 +19,35 @@ pub(super) fn problems(catalogue: &Catalogue, checks: &[&Check]) -> Vec<String> 
         }
     }
     problems.extend(untested(catalogue, checks));
+    problems.extend(profiles(catalogue));
     problems
+}
+
+/// Where the text's profiles are not those of the checks.
+fn profiles(catalogue: &Catalogue) -> Vec<String> {
+    let (text, code): (Vec<_>, Vec<_>) = (
+        catalogue.profiles.iter().map(|one| (one.name.as_str(), one.version.as_str())).collect(),
+        Profile::ALL.iter().map(|one| (one.name(), one.version())).collect(),
+    );
+    if text != code {
+        return vec![format!("the profiles are {text:?} in CONFORMANCE.md and {code:?} here")];
+    }
+    let areas = |profile: Profile| {
+        let mut areas: Vec<&str> = profile.checks().iter().map(|check| check.area()).collect();
+        areas.dedup();
+        areas
+    };
+    let differ = catalogue.profiles.iter().zip(Profile::ALL).filter(|(text, code)| text.areas != areas(*code));
+    differ
+        .map(|(text, code)| {
+            let (name, line) = (&text.name, text.line);
+            format!(
+                "the profile {name} has the areas {:?} in CONFORMANCE.md:{line} and {:?} here",
+                text.areas,
+                areas(code)
+            )
+        })
+        .collect()
 }
 
 fn twice(checks: &[&Check], what: &str, of: fn(&Check) -> &'static str) -> Vec<String> {

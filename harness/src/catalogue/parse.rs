@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use watertight_reports::results::{Level, Subject};
 
-use super::{Became, Catalogue, CatalogueError, Requirement, Source, SourceTable};
+use super::{Became, Catalogue, CatalogueError, Profiled, Requirement, Source, SourceTable};
 use crate::check::Capability;
 
 const VERSION: &str = "Version: ";
+const PROFILES: &str = "## Profiles";
 const WAIVERS: &str = "## Waivers";
 const REQUIREMENTS: &str = "## Requirements";
 const UNCHECKED: &str = "## Requirements without a check";
@@ -16,7 +17,8 @@ const FIRST: &str = "## Sources: the source catalogue";
 const CASES: &str = "## Sources: the case catalogue";
 
 /// Areas about isolation that no declaration waives.
-const NEVER_WAIVED: [&str; 3] = ["EGRESS", "PRIV", "TEARDOWN"];
+const NEVER_WAIVED: [&str; 10] =
+    ["EGRESS", "PRIV", "TEARDOWN", "IPC", "PROCESS", "TERMINAL", "DEVICE", "KERNEL", "HOST", "FILES"];
 
 type Line<'a> = (usize, &'a str);
 
@@ -24,6 +26,7 @@ pub(super) fn catalogue(text: &str) -> Result<Catalogue, CatalogueError> {
     let lines: Vec<Line<'_>> = text.lines().enumerate().map(|(index, line)| (index + 1, line)).collect();
     let requirements = requirements(section(&lines, REQUIREMENTS)?)?;
     let known: BTreeSet<&str> = requirements.iter().map(|one| one.id.as_str()).collect();
+    let profiles = profiles(section(&lines, PROFILES)?, &requirements)?;
     let waivers = waivers(section(&lines, WAIVERS)?, &requirements)?;
     let unchecked = unchecked(section(&lines, UNCHECKED)?, &known)?;
     let mut sources = sources(section(&lines, FIRST)?, SourceTable::First, &known)?;
@@ -32,17 +35,56 @@ pub(super) fn catalogue(text: &str) -> Result<Catalogue, CatalogueError> {
     if not_claimed.is_empty() {
         return Err(CatalogueError::Missing("- "));
     }
-    Ok(Catalogue { version: version(&lines)?, requirements, waivers, unchecked, not_claimed, sources })
+    Ok(Catalogue { version: version(&lines)?, profiles, requirements, waivers, unchecked, not_claimed, sources })
 }
 
 fn version(lines: &[Line<'_>]) -> Result<String, CatalogueError> {
     let found = lines.iter().find_map(|(line, text)| Some((*line, text.strip_prefix(VERSION)?)));
     let (line, version) = found.ok_or(CatalogueError::Missing(VERSION))?;
+    numbers(line, version).map(str::to_owned)
+}
+
+/// A version: two numbers.
+fn numbers(line: usize, version: &str) -> Result<&str, CatalogueError> {
     let numbers: Vec<&str> = version.split('.').collect();
     if numbers.len() != 2 || numbers.iter().any(|number| number.parse::<u32>().is_err()) {
         return at(line, format!("the version {version:?} is not two numbers, such as 1.0"));
     }
-    Ok(version.to_owned())
+    Ok(version)
+}
+
+/// `| isolation | 1.0 | those of core, and IPC, TTY |`. Every requirement is in a profile, and every area has one.
+fn profiles(lines: &[Line<'_>], requirements: &[Requirement]) -> Result<Vec<Profiled>, CatalogueError> {
+    let in_area = |area: &str| requirements.iter().any(|one| one.area() == area);
+    let mut found: Vec<Profiled> = vec![];
+    for (line, [name, version, listed]) in rows::<3>(lines)? {
+        let (contained, own) = match listed.strip_prefix("those of ").and_then(|rest| rest.split_once(", and ")) {
+            Some((other, own)) => match found.iter().find(|one| one.name == other) {
+                Some(other) => (other.areas.clone(), own),
+                None => return at(line, format!("{name} contains {other:?}, which is no profile above it")),
+            },
+            None => (vec![], listed),
+        };
+        let mut areas = contained;
+        for area in own.split(", ") {
+            if !in_area(area) {
+                return at(line, format!("no requirement is in the area {area:?}"));
+            }
+            if areas.iter().any(|one| one == area) {
+                return at(line, format!("{name} has the area {area} twice"));
+            }
+            areas.push(area.to_owned());
+        }
+        if found.iter().any(|one| one.name == name) {
+            return at(line, format!("the profile {name:?} stands here twice"));
+        }
+        found.push(Profiled { name: name.into(), version: numbers(line, version)?.into(), areas, line });
+    }
+    let profiled = |one: &&Requirement| found.iter().any(|profile| profile.areas.iter().any(|area| area == one.area()));
+    match requirements.iter().find(|one| !profiled(one)) {
+        Some(Requirement { id, line, .. }) => at(*line, format!("{id} is in no profile")),
+        None => Ok(found),
+    }
 }
 
 /// The lines behind this heading, up to the next of the same rank.
@@ -221,8 +263,6 @@ fn became(line: usize, text: &str, known: &BTreeSet<&str>) -> Result<Vec<Became>
         let reason = |prefix: &str| part.strip_prefix(prefix).filter(|reason| !reason.is_empty()).map(str::to_owned);
         if let Some(reason) = reason("excluded: ") {
             found.push(Became::Excluded(reason));
-        } else if let Some(what) = reason("isolation profile, later: ") {
-            found.push(Became::Later(what));
         } else if let Some(rule) = reason("rule: ") {
             found.push(Became::Rule(rule));
         } else {

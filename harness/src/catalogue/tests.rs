@@ -171,7 +171,9 @@ fn a_malformed_requirement_is_refused_with_its_line() {
 
 #[test]
 fn a_text_without_one_of_its_parts_is_refused() {
-    for part in ["Version: ", "## Waivers", "## Requirements without a check", "## Sources: the case catalogue"] {
+    for part in
+        ["Version: ", "## Profiles", "## Waivers", "## Requirements without a check", "## Sources: the case catalogue"]
+    {
         let text = TEXT.replacen(&format!("\n{part}"), "\n## Something else", 1);
         assert_eq!(Catalogue::parse(&text), Err(CatalogueError::Missing(part)), "{part}");
     }
@@ -179,8 +181,37 @@ fn a_text_without_one_of_its_parts_is_refused() {
 }
 
 #[test]
+fn the_profiles_are_those_of_the_checks() {
+    let profiles = load().profiles;
+    let names: Vec<(&str, &str)> = profiles.iter().map(|one| (one.name.as_str(), one.version.as_str())).collect();
+    assert_eq!(names, [("core", "1.0"), ("isolation", "1.0")]);
+    assert!(profiles[1].areas.starts_with(&profiles[0].areas) && profiles[1].areas.len() > profiles[0].areas.len());
+    assert!(!profiles[0].areas.contains(&"IPC".to_owned()));
+}
+
+#[test]
+fn a_profile_with_other_areas_another_version_or_another_name_is_found() {
+    refused(
+        "| isolation | 1.0 | those of core, and IPC, ",
+        "| isolation | 1.0 | those of core, and ",
+        "is in no profile",
+    );
+    refused("SOCKET, LAUNCH, TEARDOWN |", "SOCKET, LAUNCH |", "TEARDOWN-1 is in no profile");
+    refused("those of core, and IPC, ", "those of coral, and IPC, ", "\"coral\", which is no profile above it");
+    refused("those of core, and IPC, ", "those of core, and IPC, IPC, ", "isolation has the area IPC twice");
+    refused("those of core, and IPC, ", "those of core, and IPC, LIMITS, ", "no requirement is in the area \"LIMITS\"");
+    refused("| isolation | 1.0 |", "| core | 1.0 |", "the profile \"core\" stands here twice");
+    refused("| isolation | 1.0 |", "| isolation | one |", "is not two numbers");
+    let newer = edited("| isolation | 1.0 |", "| isolation | 1.1 |").expect("a version");
+    disagrees(&newer, &checks::all(), "the profiles are [(\"core\", \"1.0\"), (\"isolation\", \"1.1\")]");
+    let swapped =
+        edited("those of core, and IPC, PROCESS, ", "those of core, and PROCESS, IPC, ").expect("the same areas");
+    disagrees(&swapped, &checks::all(), "the profile isolation has the areas");
+}
+
+#[test]
 fn a_waiver_of_isolation_is_refused_whoever_writes_it() {
-    for id in ["EGRESS-1", "PRIV-3", "TEARDOWN-2", "DNS-1"] {
+    for id in ["EGRESS-1", "PRIV-3", "TEARDOWN-2", "DNS-1", "IPC-1", "FILES-1"] {
         refused("| ROUTE-1, ", &format!("| {id}, "), "can never be waived");
     }
     refused("| ROUTE-1, ", "| ROUTE-10, ", "no requirement \"ROUTE-10\"");

@@ -4,7 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use watertight_fixtures::world::{HOST_V4, HOST_V6, INSTANCE_V4, INSTANCE_V6, PROVIDER_V4, PROVIDER_V6};
 use watertight_probe::plan::{
-    Attempt, BearerForm, Datagram, Endpoint, NetworkChange, SendCall, Step, Stream, UnixAddress, UnixKind,
+    Access, Attempt, BearerForm, Datagram, Endpoint, IpcObject, NetworkChange, SendCall, Step, Stream, TerminalWay,
+    UnixAddress, UnixKind,
 };
 
 use crate::{
@@ -75,6 +76,7 @@ pub fn words(attempt: &Attempt) -> String {
         Attempt::SetUserId { .. } => "executes a set-user-id program of root's and reports who it is".into(),
         Attempt::Read { path } => format!("reads {path}"),
         Attempt::Write { path } => format!("writes {path}"),
+        Attempt::Append { path } => format!("writes to the end of {path}"),
         Attempt::Scan { needles, .. } => {
             let names: Vec<_> = needles.iter().map(|needle| needle.name.as_str()).collect();
             let of = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
@@ -86,6 +88,37 @@ pub fn words(attempt: &Attempt) -> String {
         Attempt::Linger { .. } => {
             "starts a process that ignores signals and tries to outlive the sandbox, holding a request open".into()
         }
+        Attempt::Ipc { object } => match object {
+            IpcObject::SharedMemory(_) => "attaches shared memory of the host's (shmget, shmat)".into(),
+            IpcObject::Semaphores(_) => "finds semaphores of the host's (semget)".into(),
+            IpcObject::Messages(_) => "finds a message queue of the host's (msgget)".into(),
+            IpcObject::PosixMessages(_) => "opens a POSIX message queue of the host's (mq_open)".into(),
+        },
+        Attempt::Key { description } => {
+            format!("searches its session keyring for the launcher's key {description:?}, and reads it")
+        }
+        Attempt::Process { pid, access } => {
+            let whom = if *pid == 1 { "pid 1".to_owned() } else { "a process of the host's".to_owned() };
+            match access {
+                Access::Signal => format!("asks whether it may signal {whom} (kill with signal 0)"),
+                Access::Descriptor => format!("opens a descriptor of {whom} (pidfd_open)"),
+                Access::Trace => format!("traces {whom} (PTRACE_SEIZE)"),
+                Access::Arguments => format!("opens the command line of {whom} in /proc"),
+                Access::Environment => format!("opens the environment of {whom} in /proc"),
+            }
+        }
+        Attempt::Terminal { way } => match way {
+            TerminalWay::Write => "writes to its controlling terminal (/dev/tty)".into(),
+            TerminalWay::Inject => "types into its controlling terminal (TIOCSTI)".into(),
+            TerminalWay::InjectWithHighBit => {
+                "types into its controlling terminal, with a bit of TIOCSTI above the 32 that the kernel reads".into()
+            }
+        },
+        Attempt::Open { path, read } => {
+            let how = if *read { "reading and writing" } else { "writing" };
+            format!("opens {path} for {how}, and closes it")
+        }
+        Attempt::Kernel { call } => format!("asks the kernel for {}, and gives it back", call.name()),
     }
 }
 

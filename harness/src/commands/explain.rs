@@ -20,6 +20,7 @@ use crate::{
     check::{Capability, Check},
     checks,
     planner::{Allocator, Planner},
+    profile::Profile,
     remedies,
     selftest::Mutant,
     target::Target,
@@ -61,6 +62,7 @@ pub fn run(line: &Explain) -> ExitCode {
     let input = ExplainInput {
         id: &requirement.id,
         slug: check.slug,
+        profile: Profile::of(check).name(),
         level: requirement.level,
         subject: requirement.subject,
         sentence: &requirement.sentence,
@@ -158,7 +160,9 @@ fn says(target: &Target, id: &str, waived_by: &[Capability]) -> Vec<String> {
         Some(known) => format!("It is a known failure: {}, until {}.", known.report, known.expires),
         None => "It is no known failure.".into(),
     });
-    lines.push(format!("`watertight check {} --filter {id}` tries it.", target.name));
+    let own = checks::all().into_iter().find(|check| check.id == id).map(Profile::of).unwrap_or_default();
+    let profile = if own > target.profile { format!(" --profile {}", own.name()) } else { String::new() };
+    lines.push(format!("`watertight check {}{profile} --filter {id}` tries it.", target.name));
     let catches = target.mutants.iter().filter(|(_, mutant)| mutant.expected(true).iter().any(|one| one == id));
     let catches: Vec<_> = catches.map(|(slug, mutant)| format!("{slug} ({})", mutant.sentence)).collect();
     lines.push(match (target.mutants.len(), catches.is_empty()) {

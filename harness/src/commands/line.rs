@@ -11,8 +11,10 @@ use std::{
     path::PathBuf,
 };
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use watertight_reports::render::Format;
+
+use crate::profile::Profile;
 
 pub use documents::{Badge, Document, Render};
 use documents::{format_parser, report};
@@ -163,9 +165,9 @@ pub struct Check {
     /// Check every sandbox whose programs are installed, in each of its configurations.
     #[arg(long, conflicts_with = "targets")]
     pub all_installed: bool,
-    /// Which requirements are checked.
-    #[arg(long, value_enum, default_value_t = Profile::Core)]
-    pub profile: Profile,
+    /// Which requirements are checked. Without it, those that the target's manifest claims: core where it names none.
+    #[arg(long, value_enum)]
+    pub profile: Option<Profile>,
     /// Only the check with this id or slug, or all that contain this text. The result is then never conformant.
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
@@ -204,12 +206,6 @@ pub struct Check {
     pub verbose: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Profile {
-    /// Network, privileges, relays, starts and ends.
-    Core,
-}
-
 #[derive(Debug, Args)]
 pub struct Selftest {
     /// Only the mutants with this name; `*` stands for any characters.
@@ -240,6 +236,9 @@ pub struct List {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Only the requirements of this profile, which has those of the profiles that it contains.
+    #[arg(long, value_enum)]
+    pub profile: Option<Profile>,
     /// List targets instead of requirements.
     #[arg(long)]
     pub targets: bool,

@@ -8,6 +8,7 @@ use super::{HARNESS_ERROR, line::List, output};
 use crate::{
     catalogue::Catalogue,
     checks,
+    profile::Profile,
     selftest::{MUTANTS, expected},
     target::Target,
 };
@@ -17,7 +18,7 @@ pub fn run(line: &List) -> ExitCode {
     let document = if line.targets {
         targets().map(|rows| if line.json { list::targets_json(&rows) } else { list::targets_text(&rows, &style) })
     } else {
-        requirements().map(|rows| if line.json { list::json(&rows) } else { list::text(&rows, &style) })
+        requirements(line.profile).map(|rows| if line.json { list::json(&rows) } else { list::text(&rows, &style) })
     };
     match document {
         Ok(document) => super::show(&document, 0),
@@ -25,11 +26,21 @@ pub fn run(line: &List) -> ExitCode {
     }
 }
 
-fn requirements() -> Result<Vec<Row>, String> {
+fn requirements(profile: Option<Profile>) -> Result<Vec<Row>, String> {
     let checks = checks::all();
+    let catalogue = Catalogue::load().map_err(|error| error.to_string())?;
+    // The smallest profile first.
+    let profile_of = |area: &str| {
+        let has = catalogue.profiles.iter().find(|one| one.areas.iter().any(|own| own == area));
+        has.map_or(String::new(), |one| one.name.clone())
+    };
+    let asked = |requirement: &crate::catalogue::Requirement| {
+        profile.is_none_or(|profile| Profile::named(&profile_of(requirement.area())).is_some_and(|own| own <= profile))
+    };
     let row = |requirement: crate::catalogue::Requirement| {
         let check = checks.iter().find(|check| check.id == requirement.id);
         Row {
+            profile: profile_of(requirement.area()),
             level: requirement.level,
             subject: requirement.subject,
             slug: check.map_or("not checked", |check| check.slug).into(),
@@ -42,7 +53,7 @@ fn requirements() -> Result<Vec<Row>, String> {
             id: requirement.id,
         }
     };
-    Ok(Catalogue::load().map_err(|error| error.to_string())?.requirements.into_iter().map(row).collect())
+    Ok(catalogue.requirements.iter().filter(|one| asked(one)).cloned().map(row).collect())
 }
 
 fn targets() -> Result<Vec<TargetRow>, String> {

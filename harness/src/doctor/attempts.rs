@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs::File};
 
-use watertight_fixtures::world::{HOME, RESOLVER, WORKSPACE};
+use watertight_fixtures::world::{HOME, RESOLVER, WORKSPACE, can_make_cgroups};
 use watertight_probe::{
     nonce::RunNonce,
     plan::{Attempt, Datagram, Stream},
@@ -18,6 +18,7 @@ use crate::{
     check::Item,
     checks, describe,
     planner::{Allocator, Layout, Planner},
+    site::{CGROUP, KERNEL_FILES, asked, granted_here, spare_here, typing},
 };
 
 /// A layout as a run has it, for looking at checks without one. By root, more can be planted.
@@ -36,6 +37,9 @@ pub fn layout(by_root: bool) -> Layout {
         needles: vec![],
         planted: vec![],
         second_bearer: None,
+        spare: Some("/srv".into()),
+        typing: true,
+        granted: if by_root { asked() } else { vec![] },
     }
 }
 
@@ -62,7 +66,18 @@ pub fn untestable(by_root: bool) -> Vec<Untestable> {
 fn items(check: &crate::check::Check, by_root: bool) -> Vec<Item> {
     // The world's root opens devices with the rights of whoever makes the world.
     let tun = File::options().read(true).write(true).open("/dev/net/tun").is_ok();
-    let (layout, run) = (Layout { tun, ..layout(by_root) }, RunNonce::from_bytes([0; 32]));
+    let mut granted = granted_here();
+    // A world has its own cgroup at this place, wherever that of the machine is.
+    granted.retain(|one| one != CGROUP);
+    if can_make_cgroups() {
+        granted.push(CGROUP.into());
+    }
+    // Whoever makes the world as an ordinary user is root of nothing that these are about.
+    granted.retain(|one| by_root || !KERNEL_FILES.contains(&one.as_str()));
+    let (layout, run) = (
+        Layout { tun, granted, typing: typing(), spare: spare_here(), ..layout(by_root) },
+        RunNonce::from_bytes([0; 32]),
+    );
     let mut items = Planner::plan(check, "doctor", LaunchKind::Target, &layout, &run, &mut Allocator::default());
     items.retain(|item| item.launches.contains(&LaunchKind::Target));
     items

@@ -56,6 +56,7 @@ fn maker(facts: &Facts) -> Attempt {
         Facts::Mcp { .. } => Attempt::Mcp { instance: path() },
         Facts::Lingering { .. } => Attempt::Linger { comm: path(), holding: None },
         Facts::Mounted => Attempt::Mount { over: path(), new_api: false },
+        Facts::Granted => Attempt::Open { path: path(), read: false },
     }
 }
 
@@ -70,6 +71,7 @@ fn facts() -> Vec<(Facts, bool)> {
         (Facts::SocketMade, true),
         (Facts::Changed, true),
         (Facts::Mounted, true),
+        (Facts::Granted, true),
         (Facts::Written, true),
         (Facts::Lingering { pid: 2 }, true),
         (Facts::DescriptorsReceived { count: 1 }, true),

@@ -251,11 +251,18 @@ fn destination(attempt: &Attempt) -> Option<Destination> {
         | Attempt::SetUserId { .. }
         | Attempt::Read { .. }
         | Attempt::Write { .. }
+        | Attempt::Append { .. }
         | Attempt::Scan { .. }
         | Attempt::Exchange { .. }
         | Attempt::Ports { .. }
         | Attempt::Mcp { .. }
-        | Attempt::Linger { .. } => None,
+        | Attempt::Linger { .. }
+        | Attempt::Ipc { .. }
+        | Attempt::Key { .. }
+        | Attempt::Process { .. }
+        | Attempt::Terminal { .. }
+        | Attempt::Open { .. }
+        | Attempt::Kernel { .. } => None,
     }
 }
 

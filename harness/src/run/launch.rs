@@ -26,6 +26,7 @@ use super::{
     listening::{self, LISTENING},
     sockets,
     stderr::Errors,
+    terminal::{TERMINAL, Terminal},
     witness,
 };
 use crate::{
@@ -73,6 +74,7 @@ pub struct Running {
     machine_net: u64,
     /// The cookie of that network.
     machine_netns: u64,
+    terminal: Option<Terminal>,
     child: Child,
     as_root: bool,
     stdin: Option<File>,
@@ -108,6 +110,13 @@ impl Running {
         Plants::into_spawn(site, &mut spawn).map_err(failed)?;
         spawn.env.extend(manner.environment);
         spawn.faults = manner.faults;
+        let terminal = if Terminal::is_wanted(records.values()) {
+            let (terminal, given) = Terminal::open(&site.world).map_err(failed)?;
+            spawn.terminal = Some(given);
+            Some(terminal)
+        } else {
+            None
+        };
         if manner.as_root || manner.by_root {
             spawn.identity = watertight_fixtures::world::As::Root;
             spawn.groups.clear();
@@ -124,6 +133,7 @@ impl Running {
         Ok(Self {
             machine_net: site.machine_net,
             machine_netns: plan.machine_netns,
+            terminal,
             child,
             as_root: manner.as_root,
             stdin: Some(stdin_end.into()),
@@ -212,7 +222,15 @@ impl Running {
     /// The whole of an ordinary launch: greets, lets go and attends.
     pub fn carry_through(&mut self, site: &Site) {
         self.try_through(site);
+        self.note_terminal(site);
         self.tell(site);
+    }
+
+    /// Records what has reached the launch's terminal, where it has one.
+    pub fn note_terminal(&mut self, site: &Site) {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.note(site.ledger(), site.secrets.run.attempt(&self.record.id, TERMINAL));
+        }
     }
 
     /// The same of one that need not run the probe: that it does not says nothing about others.

@@ -13,6 +13,7 @@ mod scenario;
 mod session;
 mod sockets;
 mod stderr;
+mod terminal;
 mod version;
 mod witness;
 

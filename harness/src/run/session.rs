@@ -282,6 +282,7 @@ impl<'a> Session<'a> {
             // In the clock of the ledgers: what a relay had ended by now, it ended while the workload ran.
             let now = self.site.ledger().elapsed_micros();
             running.record.outside.insert("done_at".into(), now.to_string());
+            running.note_terminal(&self.site);
         }
         running.tell(&self.site);
         let mut launch = running.end();

@@ -15,7 +15,6 @@
 //! * A uid map of several users: an ordinary user may map itself alone.
 //! * A launcher that stays root: it cannot enter the user's workspace, and nothing runs.
 //! * The sockets of provider and instance exchanged, a wrong port or no leg for one of them: no call through it works.
-//! * Shared IPC, UTS or cgroup namespaces, no new session, a kept session keyring: no requirement of the core profile.
 
 /// One broken reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -295,4 +294,18 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("leave-a-link", "A link of the launch is left in the host's network.").as_root().slow(),
     mutant("cleanup-at-exit-only", "A directory of the launch is removed where it ends by itself."),
     mutant("no-cleanup", "A directory of the launch is never removed.").implies(&["cleanup-at-exit-only"]),
+    // What is hidden beyond the network.
+    mutant("share-ipc", "No IPC namespace is made."),
+    mutant("share-uts", "No UTS namespace is made."),
+    mutant("share-cgroup", "No cgroup namespace is made."),
+    mutant("show-host-sockets", "Sockets in directories that stay visible are not hidden."),
+    mutant("allow-keyrings", "The system call filter knows nothing of keyrings."),
+    mutant("keep-session-keyring", "The launcher's session keyring is inherited, and nothing is filtered.")
+        .implies(&["allow-keyrings"]),
+    mutant("traceable-init", "The sandbox's first process can be seen and traced."),
+    mutant("keep-session", "The workload stays in its launcher's session."),
+    mutant("share-devices", "The host's /dev is visible, and its devices can be opened.").implies(&["share-dev"]),
+    mutant("share-sys", "The host's /sys is visible and not read-only."),
+    mutant("allow-io-uring", "The system call filter knows nothing of io_uring."),
+    mutant("allow-kernel-interfaces", "The system call filter knows nothing of seldom used interfaces."),
 ];

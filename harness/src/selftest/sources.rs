@@ -42,7 +42,7 @@ fn requirements(source: &Source) -> Vec<&str> {
         .iter()
         .filter_map(|became| match became {
             Became::Requirement(id) => Some(id.as_str()),
-            Became::Rule(_) | Became::Later(_) | Became::Excluded(_) => None,
+            Became::Rule(_) | Became::Excluded(_) => None,
         })
         .collect()
 }

@@ -14,7 +14,10 @@ use std::{
     path::Path,
 };
 
-use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket};
+use nix::{
+    mount::{MsFlags, mount},
+    sys::socket::{AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket},
+};
 use std::os::fd::AsRawFd;
 use watertight_fixtures::world::PROGRAMS;
 use watertight_probe::plan::{UnixAddress, UnixKind};
@@ -47,10 +50,20 @@ enum Opened {
 impl Site {
     /// Opens and serves everything of `wanted`. Anything that cannot be opened is an error: a canary that is not there hears nothing.
     pub fn open(&mut self, wanted: Vec<Wanted>) -> Result<(), SiteError> {
-        let owner = self.world.agent_owner();
+        let (owner, marker) = (self.world.agent_owner(), self.secrets.marker.clone());
+        for one in &wanted {
+            if let Wanted::Watched(path) = one {
+                self.watched.push(path.clone());
+            }
+            if let Wanted::Ipc(key, name) = one {
+                self.world
+                    .plant_ipc(*key, name)
+                    .map_err(|source| SiteError::Canary { what: format!("{one:?}"), source })?;
+            }
+        }
         let open = |wanted: &Wanted| {
             let what = format!("{wanted:?}");
-            opened(wanted, owner).map_err(|source| SiteError::Canary { what, source })
+            opened(wanted, owner, &marker).map_err(|source| SiteError::Canary { what, source })
         };
         let opened: Vec<Opened> = self
             .world
@@ -80,7 +93,7 @@ impl Site {
     }
 }
 
-fn opened(wanted: &Wanted, owner: u32) -> io::Result<Opened> {
+fn opened(wanted: &Wanted, owner: u32, marker: &str) -> io::Result<Opened> {
     Ok(match wanted {
         Wanted::Tcp(address) => Opened::Tcp(TcpListener::bind(address)?),
         Wanted::Udp(address) => Opened::Udp(UdpSocket::bind(address)?),
@@ -119,6 +132,35 @@ fn opened(wanted: &Wanted, owner: u32) -> io::Result<Opened> {
             fs::set_permissions(path, fs::Permissions::from_mode(0o4755))?;
             Opened::File
         }
+        Wanted::Secret(path) => {
+            prepare(path, owner)?;
+            fs::write(path, marker)?;
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+            chown(path, Some(owner), Some(owner))?;
+            Opened::File
+        }
+        Wanted::Watched(path) => {
+            prepare(path, owner)?;
+            fs::write(path, "# The user's own.\n")?;
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+            chown(path, Some(owner), Some(owner))?;
+            Opened::File
+        }
+        Wanted::Mounted(path) => {
+            mount(Some("tmpfs"), path, Some("tmpfs"), MsFlags::MS_NODEV, Some("mode=755,size=1m"))?;
+            Opened::File
+        }
+        Wanted::Given(path) => {
+            chown(path, Some(owner), Some(owner))?;
+            Opened::File
+        }
+        Wanted::Device(path) => {
+            fs::write(path, "")?;
+            mount(Some("/dev/null"), path, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+            Opened::File
+        }
+        // Made in another namespace: see `open`.
+        Wanted::Ipc(..) => Opened::File,
     })
 }
 
@@ -138,6 +180,17 @@ fn prepared(path: &str) -> io::Result<&Path> {
         fs::create_dir_all(parent)?;
     }
     Ok(path)
+}
+
+/// Makes the directories of a file of the user's, as the user would have.
+fn prepare(path: &Path, owner: u32) -> io::Result<()> {
+    let missing: Vec<_> = path.ancestors().skip(1).take_while(|directory| !directory.exists()).collect();
+    for directory in missing.into_iter().rev() {
+        fs::create_dir(directory)?;
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
+        chown(directory, Some(owner), Some(owner))?;
+    }
+    Ok(())
 }
 
 /// Everybody may connect: what stops a workload must be the sandbox.

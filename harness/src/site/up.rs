@@ -17,8 +17,10 @@ use watertight_fixtures::{
     world::{Capture, Config, HOME, Leftovers, Namespaces, Program, RESOLVER, WORKSPACE, World, WorldError},
 };
 
+use watertight_probe::{nonce::Nonce, sighting::Event, wire};
+
 use super::{
-    address,
+    address, granted,
     listeners::{TCP, UDP},
     planted::Plants,
     secrets::Secrets,
@@ -26,6 +28,9 @@ use super::{
 use crate::planner::Layout;
 
 const HTTP: u16 = 80;
+/// What sightings of watched files are called, and how much of one is shown.
+const FILE: &str = "file";
+const SHOWN: usize = 1024;
 /// How long any target may take to start the probe: it may have to start a machine first.
 const START: Duration = Duration::from_secs(15);
 /// How long it may take where one did not start it: less than three times as long as others took is no hang.
@@ -47,6 +52,8 @@ pub struct Site {
     pub start: Duration,
     /// A launch of this site did not end in time, with the trouble that its adapter had.
     pub ends_late: Arc<OnceLock<Option<String>>>,
+    /// Files of the world that are looked at when all is over.
+    pub(super) watched: Vec<PathBuf>,
     servers: Servers,
     capture: Capture,
     /// A launch of this site was waited for in vain.
@@ -98,6 +105,7 @@ impl Site {
             bearer_variable: None,
             start: START,
             ends_late: Arc::default(),
+            watched: vec![],
             servers,
             capture,
             hung: AtomicBool::new(false),
@@ -139,6 +147,7 @@ impl Site {
         let link = self.world.on_host(|| nix::net::if_::if_nametoindex("host0"));
         let link =
             link.and_then(|index| index.map_err(io::Error::from)).map_err(|source| SiteError::Enter { source })?;
+        let granted = granted::by(&self.world);
         Ok(Layout {
             link,
             by_root: self.world.is_roots(),
@@ -150,19 +159,35 @@ impl Site {
             workspace: WORKSPACE.into(),
             absent: vec![],
             needles: self.secrets.key_needles(),
-            tun: self.tun(),
+            tun: granted.iter().any(|one| one == "/dev/net/tun"),
             planted: self.secrets.planted_needles(),
             second_bearer: None,
+            spare: granted::spare(&self.world),
+            typing: granted::typing(),
+            granted,
         })
     }
 
-    fn tun(&self) -> bool {
-        let open = || fs::File::options().read(true).write(true).open("/dev/net/tun").is_ok();
-        self.world.in_host_files(open).unwrap_or(false)
+    /// Records what was written to the files that are watched.
+    fn note_files(&self) -> io::Result<()> {
+        if self.watched.is_empty() {
+            return Ok(());
+        }
+        let read = || self.watched.iter().map(fs::read).collect::<io::Result<Vec<_>>>();
+        for (path, bytes) in self.watched.iter().zip(self.world.in_host_files(read)??) {
+            let nonces = Nonce::find_all(&bytes);
+            if !nonces.is_empty() {
+                let head = wire::escape(&bytes, SHOWN);
+                let event = Event::Received { connection: None, len: bytes.len() as u64, head };
+                self.ledger().record(FILE, nonces, None, &path.display().to_string(), event);
+            }
+        }
+        Ok(())
     }
 
     /// Ends the fixtures and the world. Everything recorded stays with the caller.
     pub fn down(self) -> Result<Down, SiteError> {
+        self.note_files().map_err(|source| SiteError::Enter { source })?;
         let captured = self.capture.stop().map_err(|source| SiteError::Enter { source })?;
         let ledger = self.servers.ledger().clone();
         let leftovers = self.world.down()?;

@@ -66,10 +66,19 @@ fn the_attempts_that_it_calls_untestable_are_those_that_a_run_calls_so() {
         let mut told: Vec<_> = attempts.filter_map(|one| one.as_str().map(str::to_owned)).collect();
         let mut found = vec![];
         // The checks that have such attempts on some kernels and for some users.
-        for filter in
-            ["egress::network_changes", "egress::other_transports", "egress::raw_packets", "egress::vsock", "priv::"]
-        {
-            let arguments = ["check", "reference", "--filter", filter, "--format", "json", "--quiet"];
+        for filter in [
+            "egress::network_changes",
+            "egress::other_transports",
+            "egress::raw_packets",
+            "egress::vsock",
+            "priv::",
+            "ipc::",
+            "terminal::",
+            "device::",
+            "kernel::",
+        ] {
+            let profile = ["check", "reference", "--profile", "isolation"];
+            let arguments = [&profile[..], &["--filter", filter, "--format", "json", "--quiet"]].concat();
             let results = json(&run_as(user, &arguments).stdout);
             let untestable = results["untestable"].as_array().expect("an array").clone();
             found.extend(untestable.iter().filter_map(|one| one.as_str().map(str::to_owned)));

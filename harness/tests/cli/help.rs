@@ -51,7 +51,7 @@ fn what_the_command_line_does_not_know_is_a_usage_error() {
         &["check", "--nonsense"],
         &["check", "--jobs", "0"],
         &["check", "--soak", "0"],
-        &["check", "--profile", "isolation"],
+        &["check", "--profile", "everything"],
         &["check", "--format", "xml"],
         &["check", "--report", "report.html"],
         &["check", "--report", "xml=report.xml"],

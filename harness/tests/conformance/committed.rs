@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::PathBuf, process::Command};
 
 use libtest_mimic::Failed;
-use watertight::checks;
+use watertight::{checks, profile::Profile};
 use watertight_reports::results::Verdict;
 
 use crate::{place::Who, runs::OTHERS};
@@ -25,13 +25,27 @@ pub fn trials(who: Who) -> Result<(), Failed> {
     Err(format!("not those of trials.txt; no more: {lost:?}; new: {new:?}. `scripts/trials` writes it anew").into())
 }
 
+/// Behind this line of a target's list stands what it fails of that which the isolation profile adds.
+const ISOLATION: &str = "[isolation]";
+
+/// What a target is run against: core alone where its list says nothing of more. One without a list is one of ours.
+pub fn profile(target: &str) -> Result<Profile, String> {
+    let name = format!("expected/{}.txt", target.replace(':', "-"));
+    match read(&name) {
+        Ok(text) if content(&text).any(|line| line == ISOLATION) => Ok(Profile::Isolation),
+        Ok(_) => Ok(Profile::Core),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Profile::Isolation),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}
+
 /// What a target is known to fail, and the verdicts that are right then: two where the target itself has a race.
 /// Anything else passes.
 pub fn known_failures(target: &str, who: Who) -> Result<BTreeMap<String, Vec<Verdict>>, String> {
     let name = format!("expected/{}.txt", target.replace(':', "-"));
     let text = read(&name).map_err(|error| format!("{name}: {error}"))?;
     let mut known = BTreeMap::new();
-    for line in content(&text) {
+    for line in content(&text).filter(|line| *line != ISOLATION) {
         let mut words = line.splitn(3, ' ');
         let (Some(slug), Some(verdict), Some(_reason)) = (words.next(), words.next(), words.next()) else {
             return Err(format!("{name}: `{line}` is not `SLUG VERDICT REASON`"));

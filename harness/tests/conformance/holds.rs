@@ -1,10 +1,7 @@
 //! What holds of every target that is not ours: it fails what is committed, its mutants are caught, and nothing is left.
 
 use libtest_mimic::Failed;
-use watertight::{
-    checks,
-    target::{Mutant, Target},
-};
+use watertight::target::{Mutant, Target};
 use watertight_reports::{mutants::Mutant as Row, results::Verdict};
 
 use crate::{committed, place::Who, runs::Run};
@@ -35,7 +32,7 @@ pub fn fails_what_is_committed(who: Who, run: &Run) -> Result<(), Failed> {
     });
     let wrong: Vec<_> =
         wrong.map(|check| format!("{} {:?}: {}", check.slug, check.verdict, check.reason.join("; "))).collect();
-    if wrong.is_empty() && run.results.checks.len() == checks::all().len() && run.exit.code() == Some(1) {
+    if wrong.is_empty() && run.results.checks.len() == run.profile.checks().len() && run.exit.code() == Some(1) {
         return Ok(());
     }
     Err(format!("{}, {} checks\n{}", run.exit, run.results.checks.len(), wrong.join("\n")).into())

@@ -12,10 +12,11 @@ use std::{
 };
 
 use libtest_mimic::Failed;
-use watertight::target::Target;
+use watertight::{profile::Profile, target::Target};
 use watertight_reports::{evidence::Evidence, results::Results};
 
 use crate::{
+    committed,
     machine::Machine,
     place::{self, Who},
     sys,
@@ -26,6 +27,8 @@ const LONGEST: Duration = Duration::from_secs(600);
 
 /// A run that came to its end.
 pub struct Run {
+    /// What the target was held to.
+    pub profile: Profile,
     pub results: Results,
     pub exit: ExitStatus,
     /// What it left on the machine.
@@ -76,7 +79,11 @@ fn make(target: &str, who: Who) -> Result<Run, String> {
     let evidence = outputs.join("evidence.json");
     let program = place::program_of_its_own();
     let mut command = who.command(&program, &directory);
-    command.args(["check", target, "--quiet", "--format", "json", "--evidence"]).arg(&evidence);
+    // Isolation contains core: one run serves the trials of both, where the list of the target has both.
+    let profile = committed::profile(target)?;
+    command
+        .args(["check", target, "--profile", profile.name(), "--quiet", "--format", "json", "--evidence"])
+        .arg(&evidence);
     // A variant's are those of its manifest.
     if !manifest.mutants.is_empty() && !target.contains(':') {
         command.arg("--with-mutants");
@@ -87,7 +94,7 @@ fn make(target: &str, who: Who) -> Result<Run, String> {
     fs::remove_file(&program).map_err(|error| error.to_string())?;
     let results = serde_json::from_str(&ended.stdout)
         .map_err(|error| format!("`check {target}` gave no results: {error}: {}: {}", ended.exit, ended.stderr))?;
-    Ok(Run { results, exit: ended.exit, left, evidence })
+    Ok(Run { profile, results, exit: ended.exit, left, evidence })
 }
 
 /// A target whose program is missing fails: it is never skipped.

@@ -70,6 +70,17 @@ pub fn write(context: &Context<'_>, path: &str) -> Attempted {
     read_back(&file, payload.as_bytes())
 }
 
+/// `Attempt::Append`.
+pub fn append(context: &Context<'_>, path: &str) -> Attempted {
+    context.step("open");
+    let mut options = OpenOptions::new();
+    options.append(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK);
+    let mut file = options.open(path).map_err(refused("open"))?;
+    context.step("write");
+    file.write_all(format!("{}\n", context.payload()).as_bytes()).map_err(refused("write"))?;
+    Ok(silent("write"))
+}
+
 fn open_to_write(path: &str, create: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK).mode(0o600);

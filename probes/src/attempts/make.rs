@@ -1,8 +1,8 @@
 //! From an attempt of the plan to the function that makes it.
 
 use super::{
-    change, datagram, descriptors, dns, exchange, files, linger, mcp, namespaces, net, network, ports, privileges, raw,
-    scan, unix,
+    change, datagram, descriptors, dns, exchange, files, linger, mcp, namespaces, net, network, outsiders, ports,
+    privileges, raw, scan, unix,
 };
 use crate::{
     context::{Attempted, Context},
@@ -36,10 +36,17 @@ pub fn make(context: &Context<'_>, attempt: &Attempt) -> Attempted {
         Attempt::SetUserId { path } => privileges::set_user_id(context, path),
         Attempt::Read { path } => files::read(context, path),
         Attempt::Write { path } => files::write(context, path),
+        Attempt::Append { path } => files::append(context, path),
         Attempt::Scan { needles, roots } => scan::look(context, needles, roots),
         Attempt::Exchange { to, steps } => exchange::run(context, to, steps),
         Attempt::Ports { of, from, to, known } => ports::look(context, *of, *from, *to, *known),
         Attempt::Mcp { instance } => mcp::talk(context, instance),
         Attempt::Linger { comm, holding } => linger::start(context, comm, holding.as_ref()),
+        Attempt::Ipc { object } => outsiders::open_ipc(context, object),
+        Attempt::Key { description } => outsiders::read_key(context, description),
+        Attempt::Process { pid, access } => outsiders::process(context, *pid, *access),
+        Attempt::Terminal { way } => outsiders::terminal(context, *way),
+        Attempt::Open { path, read } => outsiders::open(context, path, *read),
+        Attempt::Kernel { call } => outsiders::call(context, *call),
     }
 }

@@ -19,6 +19,7 @@ mod needles;
 mod net;
 mod netlink;
 mod network;
+mod outsiders;
 mod ports;
 mod privileges;
 mod raw;

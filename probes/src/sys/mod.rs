@@ -4,15 +4,19 @@ use std::io;
 
 pub mod auxiliary;
 pub mod descriptors;
+pub mod ipc;
+pub mod kernel;
 pub mod link;
 pub mod memory;
 pub mod namespaces;
+pub mod outsiders;
 pub mod poll;
 pub mod privileges;
 pub mod process;
 pub mod resolve;
 pub mod signals;
 pub mod socket;
+pub mod terminal;
 pub mod uring;
 
 /// The result of a system call that answers with -1 and `errno`.

@@ -4,6 +4,7 @@ mod launch;
 mod mcp_server;
 mod networks;
 mod order;
+mod outsiders;
 mod places;
 mod privileges;
 mod relays;
@@ -39,6 +40,7 @@ fn suite() -> ExitCode {
     sys::become_root();
     let trials: Vec<Trial> = [
         order::trials(),
+        outsiders::trials(),
         networks::trials(),
         places::trials(),
         privileges::trials(),

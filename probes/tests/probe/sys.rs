@@ -230,3 +230,19 @@ pub fn ignore_ends_of_children() -> io::Result<()> {
     unsafe { nix::sys::signal::signal(nix::sys::signal::SIGCHLD, nix::sys::signal::SigHandler::SigIgn) }?;
     Ok(())
 }
+
+/// Takes a terminal, by its number, as the controlling one of this session leader.
+pub fn take_terminal(number: i32) -> io::Result<()> {
+    // SAFETY: TIOCSCTTY takes an integer.
+    match unsafe { libc::ioctl(number, libc::TIOCSCTTY, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// One semaphore under this key.
+pub fn make_semaphores(key: i32) {
+    // SAFETY: the call takes no pointer.
+    let made = unsafe { libc::semget(key, 1, libc::IPC_CREAT | libc::IPC_EXCL | 0o600) };
+    assert!(made >= 0, "semaphores: {}", io::Error::last_os_error());
+}

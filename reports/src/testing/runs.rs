@@ -298,6 +298,7 @@ pub(crate) fn explained(last: Option<&CheckResult>) -> ExplainInput<'_> {
     ExplainInput {
         id: "EGRESS-14",
         slug: "egress::vsock",
+        profile: "core",
         level: Level::Must,
         subject: Subject::Isolation,
         sentence: sentence("EGRESS-14").expect("known"),
@@ -323,6 +324,7 @@ pub(crate) fn rows() -> Vec<Row> {
     known
         .map(|(sentence, check)| Row {
             id: check.id,
+            profile: "core".into(),
             level: check.level,
             subject: check.subject,
             slug: check.slug,

@@ -28,7 +28,7 @@ pub fn binding(
     judge: &impl Judge,
     strictness: &impl Strictness,
 ) -> Result<(), Rejection> {
-    let requirements: BTreeMap<String, Level> = judge.requirements().into_iter().collect();
+    let requirements: BTreeMap<String, Level> = judge.requirements(&predicate.profile.id).into_iter().collect();
     let mut found = BTreeMap::new();
     for check in &predicate.checks {
         let id = sanitise::text(&check.id, sanitise::NAME_LIMIT);

@@ -18,8 +18,8 @@ pub trait Judge {
     fn spec(&self) -> Spec;
     /// The profile of this name, where it is known.
     fn profile(&self, id: &str) -> Option<Profile>;
-    /// Its requirements, in the order of the text.
-    fn requirements(&self) -> Vec<(String, Level)>;
+    /// The requirements of the profile of this name, in the order of the text.
+    fn requirements(&self, profile: &str) -> Vec<(String, Level)>;
     /// The results of these requirements on this evidence, and what of it was untestable.
     fn judge(
         &self,

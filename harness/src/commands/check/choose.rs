@@ -6,6 +6,7 @@ use crate::{
     checks,
     commands::nearest::{hint, nearest},
     doctor::programs,
+    profile::Profile,
     target::{Target, TargetError},
 };
 
@@ -59,9 +60,9 @@ pub fn have_mutants(targets: &[Target]) -> Result<(), Refusal> {
     if words.is_empty() { Ok(()) } else { Err(Refusal::usage(words.join("\nwatertight: "))) }
 }
 
-/// The checks that the filter leaves: one by its whole id or slug, else all that contain it. Case does not matter.
-pub fn checks(filter: Option<&str>) -> Result<Vec<&'static Check>, Refusal> {
-    let all = checks::all();
+/// The checks of the profile that the filter leaves: one by its whole id or slug, else all that contain it. Case does not matter.
+pub fn checks(profile: Profile, filter: Option<&str>) -> Result<Vec<&'static Check>, Refusal> {
+    let all = profile.checks();
     let Some(filter) = filter else { return Ok(all) };
     let wanted = filter.to_lowercase();
     let names = |check: &Check| [check.id.to_lowercase(), check.slug.to_lowercase()];
@@ -71,6 +72,11 @@ pub fn checks(filter: Option<&str>) -> Result<Vec<&'static Check>, Refusal> {
         None => all.iter().filter(|check| names(check).iter().any(|name| name.contains(&wanted))).copied().collect(),
     };
     if chosen.is_empty() || wanted.is_empty() {
+        let elsewhere = checks::all().into_iter().find(|check| names(check).contains(&wanted)).map(Profile::of);
+        if let Some(other) = elsewhere {
+            let name = other.name();
+            return Err(Refusal::usage(format!("{filter} is of the profile {name}: add --profile {name}")));
+        }
         let known = all.iter().flat_map(|check| [check.id, check.slug]);
         let meant = hint(&nearest(filter, known));
         return Err(Refusal::usage(format!(
@@ -86,12 +92,16 @@ mod tests {
 
     #[test]
     fn a_whole_id_or_slug_means_that_one_and_a_part_means_all_that_have_it() {
-        let ids = |filter| checks(Some(filter)).map(|all| all.iter().map(|check| check.id).collect::<Vec<_>>());
+        let ids = |filter| {
+            checks(Profile::Core, Some(filter)).map(|all| all.iter().map(|check| check.id).collect::<Vec<_>>())
+        };
         assert_eq!(ids("egress-1").ok(), Some(vec!["EGRESS-1"]));
         assert_eq!(ids("egress::vsock").ok().map(|all| all.len()), Some(1));
         let dns = ids("dns::").ok().unwrap_or_default();
         assert!(dns.len() > 3 && dns.iter().all(|id| id.starts_with("DNS-")), "{dns:?}");
-        assert_eq!(checks(None).ok().map(|all| all.len()), Some(checks::all().len()));
+        for profile in Profile::ALL {
+            assert_eq!(checks(profile, None).ok().map(|all| all.len()), Some(profile.checks().len()));
+        }
     }
 
     #[test]
@@ -109,7 +119,14 @@ mod tests {
     #[test]
     fn a_filter_that_matches_nothing_is_refused() {
         for filter in ["", "egress-999", "nonsense"] {
-            assert!(checks(Some(filter)).is_err_and(|refusal| refusal.code == 2), "{filter:?}");
+            assert!(checks(Profile::Isolation, Some(filter)).is_err_and(|refusal| refusal.code == 2), "{filter:?}");
         }
+    }
+
+    #[test]
+    fn whoever_asks_for_a_check_of_another_profile_is_told_which() {
+        let refused = checks(Profile::Core, Some("ipc-1")).err().map(|refusal| refusal.words).unwrap_or_default();
+        assert_eq!(refused, "ipc-1 is of the profile isolation: add --profile isolation");
+        assert_eq!(checks(Profile::Isolation, Some("ipc-1")).ok().map(|all| all.len()), Some(1));
     }
 }

@@ -17,7 +17,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::AsFd;
 use watertight_reports::evidence::Launch;
 
-use super::{Plan, show::Show};
+use super::{Chosen, Plan, show::Show};
 use crate::{
     commands::sys,
     keep::Keep,
@@ -57,10 +57,10 @@ pub fn run(plan: &Arc<Plan>, slots: usize, show: &mut Show<'_>) -> io::Result<En
         let _ = interrupt.send(Event::Interrupted);
     })?;
     let next = Arc::new(AtomicUsize::new(0));
-    for _ in 0..slots.min(plan.targets.len()) {
+    for _ in 0..slots.min(plan.chosen.len()) {
         let (plan, next, sender) = (Arc::clone(plan), Arc::clone(&next), sender.clone());
         thread::Builder::new().name("job".into()).spawn(move || {
-            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < plan.targets.len()) {
+            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < plan.chosen.len()) {
                 let outcome = Box::new(one(&plan, index, &sender));
                 if sender.send(Event::Done(index, outcome)).is_err() {
                     return;
@@ -68,13 +68,13 @@ pub fn run(plan: &Arc<Plan>, slots: usize, show: &mut Show<'_>) -> io::Result<En
             }
         })?;
     }
-    let mut left = plan.targets.len();
+    let mut left = plan.chosen.len();
     while left > 0 {
         match events.recv_timeout(TICK) {
-            Ok(Event::Stage(index, text)) => show.stage(&plan.targets[index], &plan.checks, &text),
+            Ok(Event::Stage(index, text)) => show.stage(&plan.chosen[index], &text),
             Ok(Event::Done(index, outcome)) => {
                 left -= 1;
-                show.done(index, &plan.targets[index], *outcome);
+                show.done(index, &plan.chosen[index].target, *outcome);
             }
             Ok(Event::Interrupted) => return Ok(Ended::Interrupted),
             Err(RecvTimeoutError::Timeout) => show.tick(),
@@ -86,12 +86,14 @@ pub fn run(plan: &Arc<Plan>, slots: usize, show: &mut Show<'_>) -> io::Result<En
 }
 
 fn one(plan: &Plan, index: usize, sender: &Sender<Event>) -> Outcome {
-    let target = &plan.targets[index];
-    let keep = plan.out.as_ref().map(|out| out.begin(plan, target)).transpose()?;
+    let chosen = &plan.chosen[index];
+    let Chosen { target, profile, checks } = chosen;
+    let keep = plan.out.as_ref().map(|out| out.begin(plan, chosen)).transpose()?;
     let options = Options { salt: keep.as_ref().map(Keep::salt), ..plan.options.clone() };
     let run = outcome::Run {
         target,
-        checks: &plan.checks,
+        profile: *profile,
+        checks,
         complete: plan.filter.is_none(),
         options: &options,
         with_mutants: plan.with_mutants,

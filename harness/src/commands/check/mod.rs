@@ -17,7 +17,7 @@ use super::{
     line::Check,
     output::{self, say},
 };
-use crate::{run::Options, target::Target};
+use crate::{profile::Profile, run::Options, target::Target};
 
 /// The target with this name, or why there is none.
 pub fn target(name: &str) -> Result<Target, String> {
@@ -36,8 +36,7 @@ pub fn by_user(target: &Target, by_root: bool) -> Result<(), String> {
 
 /// What all jobs share.
 struct Plan {
-    targets: Vec<Target>,
-    checks: Vec<&'static crate::check::Check>,
+    chosen: Vec<Chosen>,
     /// The text that checks were chosen by. A run with one is never conformant.
     filter: Option<String>,
     options: Options,
@@ -46,6 +45,16 @@ struct Plan {
     by_root: bool,
     identity: String,
     out: Option<out::Out>,
+}
+
+/// What a target is held to.
+type Held = (Profile, Vec<&'static crate::check::Check>);
+
+/// One target, and what it is held to.
+struct Chosen {
+    target: Target,
+    profile: Profile,
+    checks: Vec<&'static crate::check::Check>,
 }
 
 /// Runs the targets; the exit status is that of the worst.
@@ -86,7 +95,6 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
         line.targets.iter().map(|name| choose::target(name)).collect::<Result<_, _>>()?
     };
     let catalogue = super::catalogue().map_err(|words| Refusal { words, code: super::HARNESS_ERROR })?;
-    let chosen = choose::checks(line.filter.as_deref())?;
     if line.with_mutants {
         choose::have_mutants(&targets)?;
     }
@@ -98,11 +106,15 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     let reports = reports::Reports::open(&line.report, &targets, line.seen.as_deref())?;
     let out = out::Out::of(line, &targets, &catalogue)?;
     programs::all_there(&targets)?;
+    let held = held(&targets, line)?;
     let Entered { by_root, identity, program } = enter().map_err(Refusal::incomplete)?;
     programs::all_by_user(&targets, by_root)?;
     let plan = Arc::new(Plan {
-        targets,
-        checks: chosen,
+        chosen: targets
+            .into_iter()
+            .zip(held)
+            .map(|(target, (profile, checks))| Chosen { target, profile, checks })
+            .collect(),
         filter: line.filter.clone(),
         options: Options {
             program,
@@ -117,7 +129,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
         identity,
         out,
     });
-    let mut show = show::Show::new(line, &catalogue, plan.targets.len(), evidence, reports);
+    let mut show = show::Show::new(line, &catalogue, plan.chosen.len(), evidence, reports);
     let one_each = if line.all_installed { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
     let ended = jobs::run(&plan, line.jobs.map_or(one_each, usize::from), &mut show).map_err(|error| {
         Refusal::incomplete(format!(
@@ -127,11 +139,20 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     match ended {
         jobs::Ended::All => Ok(show.finish()),
         jobs::Ended::Interrupted => {
-            let words = format!("interrupted: incomplete, {} judged", show.judged(plan.targets.len()));
+            let words = format!("interrupted: incomplete, {} judged", show.judged(plan.chosen.len()));
             drop(show);
             say(&words);
             // The jobs are still in their worlds, which end with this process.
             std::process::exit(super::INCOMPLETE.into())
         }
     }
+}
+
+/// What each target is held to: the profile of the command line, or else the one that it claims.
+fn held(targets: &[Target], line: &Check) -> Result<Vec<Held>, Refusal> {
+    let one = |target: &Target| {
+        let profile = line.profile.unwrap_or(target.profile);
+        Ok((profile, choose::checks(profile, line.filter.as_deref())?))
+    };
+    targets.iter().map(one).collect()
 }

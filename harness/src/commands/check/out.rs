@@ -12,20 +12,21 @@ use watertight_reports::{
         documents::{PLAN_SCHEMA, Plan as Document},
     },
     matrix::Matrix,
-    predicate::{Ci, Harness, Source, logged_profile, subject_digest},
+    predicate::{Ci, Harness, Source, subject_digest},
     sanitise,
     signing::digest::Digest,
     time,
     transparency::{entry::Entry, file::LogFile},
 };
 
-use super::{Plan, Refusal};
+use super::{Chosen, Plan, Refusal};
 use crate::{
     build_info,
     catalogue::Catalogue,
     commands::{line::Check, load},
     keep::{Keep, Supplied},
-    predicate::{self, CORE},
+    predicate,
+    profile::Profile,
     site::random as random_bytes,
     target::Target,
 };
@@ -77,16 +78,16 @@ impl Out {
     }
 
     /// Begins the bundle of one target.
-    pub fn begin(&self, plan: &Plan, target: &Target) -> Result<Keep, String> {
+    pub fn begin(&self, plan: &Plan, Chosen { target, profile, checks }: &Chosen) -> Result<Keep, String> {
         let random = |error| format!("cannot read /dev/urandom: {error}");
         let salt = random_bytes::<32>().map_err(random)?;
         let document = Document {
             schema: PLAN_SCHEMA.into(),
             run: hex::encode(random_bytes::<16>().map_err(random)?),
             spec: self.spec.clone(),
-            profile: CORE.into(),
+            profile: profile.name().into(),
             target: target.name.clone(),
-            checks: plan.checks.iter().map(|check| check.id.to_owned()).collect(),
+            checks: checks.iter().map(|check| check.id.to_owned()).collect(),
             complete: plan.filter.is_none(),
             filter: plan.filter.clone(),
             as_root: target.as_root(plan.options.as_root),
@@ -99,18 +100,25 @@ impl Out {
             harness_sha256: self.harness_sha256.clone(),
         };
         if let Some(log) = &self.log {
-            self.note_start(log, &document, salt, target)?;
+            self.note_start(log, &document, salt, target, *profile)?;
         }
         Keep::begin(&self.place(target), document, salt, target).map_err(|error| error.to_string())
     }
 
     /// Before the first check: a run that does not please cannot be left out of the log any more.
-    fn note_start(&self, log: &Path, document: &Document, salt: [u8; 32], target: &Target) -> Result<(), String> {
+    fn note_start(
+        &self,
+        log: &Path,
+        document: &Document,
+        salt: [u8; 32],
+        target: &Target,
+        profile: Profile,
+    ) -> Result<(), String> {
         let challenge = self.challenge.map(Vec::from).unwrap_or_default();
         let entry = Entry::Start {
             run: document.run.clone(),
             subject: subject_digest(&predicate::artifacts(target)?),
-            profile: logged_profile(CORE, &self.spec),
+            profile: profile.words(),
             nonce_sha256: Digest::of(RunNonce::answer(salt, &challenge).reveal()),
             at: document.started_at.clone(),
         };

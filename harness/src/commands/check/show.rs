@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use watertight_reports::{progress::Progress, render::Format, results::Results, text};
 
 use super::{
-    expect,
+    Chosen, expect,
     jobs::Outcome,
     output::{self, say},
     reports::{self, Reports},
@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     catalogue::Catalogue,
-    check::Check,
     commands::{HARNESS_ERROR, INCOMPLETE, file::Output, line},
     outcome,
     suite::suite,
@@ -48,7 +47,7 @@ impl<'a> Show<'a> {
     }
 
     /// A target has reached this stage.
-    pub fn stage(&mut self, target: &Target, checks: &[&Check], message: &str) {
+    pub fn stage(&mut self, Chosen { target, checks, .. }: &Chosen, message: &str) {
         let stages = self.stages.get_or_insert_with(|| Stages::new(checks, io::stderr().is_terminal()));
         let Some(progress) = &mut self.progress else { return };
         match stages.reached(&target.name, message) {

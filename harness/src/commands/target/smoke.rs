@@ -22,6 +22,7 @@ use super::{
 use crate::{
     check::Check,
     checks, describe, outcome,
+    profile::Profile,
     run::{Nobody, Options},
     target::{Route, Target},
 };
@@ -57,6 +58,7 @@ fn tried(target: &Target, as_root: bool) -> Result<Evidence, String> {
     let options = Options { program, as_root, soak: 1, beside: vec![], challenge: vec![], salt: None };
     let run = outcome::Run {
         target,
+        profile: Profile::Core,
         checks: &checks,
         complete: false,
         options: &options,

@@ -44,6 +44,9 @@ pub fn layout() -> Layout {
         absent: vec![],
         needles: vec![needle("key"), needle("marker-file"), needle("marker-environment")],
         planted: vec![needle("planted-token")],
+        spare: Some("/srv".into()),
+        typing: true,
+        granted: crate::site::asked(),
         second_bearer: Some("B".repeat(43)),
     }
 }
@@ -178,6 +181,11 @@ fn achieved(attempt: &Attempt) -> Facts {
         }
         Attempt::Ports { .. } => Facts::Ports { open: vec![1], tried: 65_535, known: None },
         Attempt::Linger { .. } => Facts::Lingering { pid: 9 },
+        Attempt::Ipc { .. }
+        | Attempt::Key { .. }
+        | Attempt::Process { .. }
+        | Attempt::Open { .. }
+        | Attempt::Kernel { .. } => Facts::Granted,
         _ => Facts::SocketMade,
     }
 }

@@ -1,6 +1,7 @@
 //! Requirements and verdicts: left out, invented, weakened, or not what the record amounts to.
 
 use serde_json::{Value, json};
+use watertight::{predicate, profile::Profile};
 use watertight_reports::verify::code::Code;
 
 use super::{By::Signer, Case, case, signed};
@@ -76,6 +77,24 @@ fn set() -> Vec<Case> {
         .then(Code::ObsMismatch),
         case(
             Signer,
+            "core-called-isolation",
+            Code::CheckMissing,
+            "A run of core is called one of isolation.",
+            |scene| {
+                scene.key(0, "profiles", vec!["isolation"]);
+                scene.dishonest(|draft| {
+                    let profile = predicate::profile(Profile::Isolation);
+                    draft.predicate["profile"] = serde_json::to_value(profile).expect("plain data");
+                    draft.document("plan.json", |plan| plan["profile"] = "isolation".into());
+                    draft.document("results.json", |results| results["profile"] = "isolation 1.0".into());
+                    draft.predicate["reproduce"]["commands"][1] =
+                        "watertight check reference --profile isolation".into();
+                });
+                scene.unlogged();
+            },
+        ),
+        case(
+            Signer,
             "filtered-run-called-whole",
             Code::CheckMissing,
             "Requirements were filtered out of the run, and the plan says that none were.",
@@ -91,7 +110,7 @@ fn set() -> Vec<Case> {
                     };
                     unfilter(&mut draft.predicate["environment"]);
                     draft.document("results.json", |results| unfilter(&mut results["environment"]));
-                    draft.predicate["reproduce"]["commands"][1] = "watertight check reference".into();
+                    draft.predicate["reproduce"]["commands"][1] = "watertight check reference --profile core".into();
                     draft.count();
                 });
                 scene.unlogged();

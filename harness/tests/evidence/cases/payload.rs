@@ -270,7 +270,8 @@ fn contradictions() -> Vec<Case> {
                     }]);
                 });
                 draft.document("plan.json", |plan| plan["with_mutants"] = true.into());
-                draft.predicate["reproduce"]["commands"][1] = "watertight check reference --with-mutants".into();
+                draft.predicate["reproduce"]["commands"][1] =
+                    "watertight check reference --profile core --with-mutants".into();
             },
         ),
         signed(

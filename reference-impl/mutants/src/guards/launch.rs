@@ -18,6 +18,9 @@ impl LaunchGuards for Mutant {
         Namespaces {
             network: !any(&["share-network", "share-network-and-user-namespaces"]),
             pid: !is("share-pid"),
+            ipc: !is("share-ipc"),
+            uts: !is("share-uts"),
+            cgroup: !is("share-cgroup"),
             ..Namespaces::ALL
         }
     }
@@ -35,6 +38,11 @@ impl LaunchGuards for Mutant {
             // It is set by the /proc that this one does not mount.
             "share-pid",
         ])
+    }
+
+    fn hides_host_name() -> bool {
+        // The name that is shared is not the sandbox's to set.
+        !is("share-uts")
     }
 
     fn way_out() -> Option<OwnedFd> {
@@ -66,6 +74,14 @@ impl LaunchGuards for Mutant {
         !is("keep-home")
     }
 
+    fn starts_new_session() -> bool {
+        !is("keep-session")
+    }
+
+    fn joins_fresh_session_keyring() -> bool {
+        !is("keep-session-keyring")
+    }
+
     fn bearer() -> io::Result<Bearer> {
         if is("constant-bearer") { Ok(Bearer::known("c".repeat(43))) } else { Bearer::generate() }
     }
@@ -94,6 +110,10 @@ impl LaunchGuards for Mutant {
         }
     }
 
+    fn denies_io_uring() -> bool {
+        !is("allow-io-uring")
+    }
+
     fn denies_user_namespaces() -> bool {
         !any(&["allow-user-namespaces", "allow-unshare", "share-network-and-user-namespaces"])
     }
@@ -102,25 +122,41 @@ impl LaunchGuards for Mutant {
         !any(&["allow-user-namespaces", "allow-clone3", "share-network-and-user-namespaces"])
     }
 
+    fn denies_keyrings() -> bool {
+        !any(&["allow-keyrings", "keep-session-keyring"])
+    }
+
     fn denies_mounts() -> bool {
         !is("keep-ambient-set-and-mounts")
     }
 
+    fn denies_kernel_interfaces() -> bool {
+        !is("allow-kernel-interfaces")
+    }
+
     fn forbids_setuid_and_devices() -> bool {
-        !is("allow-new-privs-and-setuid")
+        !any(&["allow-new-privs-and-setuid", "share-devices"])
     }
 
     fn makes_root_read_only() -> bool {
-        !any(&["keep-home", "keep-temporary"])
+        !any(&["keep-home", "keep-temporary", "share-sys"])
+    }
+
+    fn covers_sys() -> bool {
+        !is("share-sys")
     }
 
     fn gives_minimal_dev() -> bool {
-        !is("share-dev")
+        !any(&["share-dev", "share-devices"])
     }
 
     fn mounts_fresh_proc() -> bool {
         // The namespace that is shared is not the sandbox's to mount.
         !is("share-pid")
+    }
+
+    fn hides_untraceable_processes() -> bool {
+        !is("traceable-init")
     }
 
     fn covers_temporary_directories() -> bool {
@@ -140,7 +176,16 @@ impl LaunchGuards for Mutant {
     }
 
     fn hides_host_sockets() -> bool {
-        !any(&["share-tmp", "share-run", "share-home"])
+        !is("show-host-sockets")
+    }
+
+    fn launcher_is_untraceable() -> bool {
+        // Init begins as a copy of it.
+        !is("traceable-init")
+    }
+
+    fn init_is_untraceable() -> bool {
+        !is("traceable-init")
     }
 
     fn init_ends_with_launcher() -> bool {

@@ -246,7 +246,9 @@ fn footer(page: &mut Markup, run: Run<'_>) {
         let program = &run.context.suite.program;
         page.inside("p", &[], |page| {
             page.text(&format!("Shown by watertight {program} from the results document. To repeat the run: "));
-            page.element("code", &[], &format!("watertight check {}", text::argument(&run.results.target.name)));
+            let target = text::argument(&run.results.target.name);
+            let profile = text::argument(run.profile());
+            page.element("code", &[], &format!("watertight check {target} --profile {profile}"));
         });
     });
 }
