@@ -60,8 +60,9 @@ fn version(target: &Target, program: &Path) -> String {
     let words = target.version_command(&program.display().to_string());
     let Some((program, arguments)) = words.split_first() else { return "no version is known".into() };
     let output = Command::new(program).args(arguments).env("PATH", PATH.join(":")).stdin(Stdio::null()).output();
-    match output {
-        Ok(output) => Target::version_line(&output.stdout),
+    match output.map(|output| Target::version_line(&output.stdout)) {
+        Ok(line) if line.is_empty() => "it is there, and did not say its version".into(),
+        Ok(line) => line,
         Err(error) => format!("its version cannot be asked: {error}"),
     }
 }
@@ -97,5 +98,8 @@ mod tests {
         target.version = ["sh", "-c", "echo some version; echo more"].map(String::from).to_vec();
         let finding = finding(&target, Path::new("/nonexistent"));
         assert_eq!((finding.state, finding.detail.as_str()), (State::Ok, "some version"));
+        target.version = ["sh", "-c", "echo failed >&2"].map(String::from).to_vec();
+        let finding = super::finding(&target, Path::new("/nonexistent"));
+        assert_eq!((finding.state, finding.detail.as_str()), (State::Ok, "it is there, and did not say its version"));
     }
 }
