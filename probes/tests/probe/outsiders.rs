@@ -49,14 +49,14 @@ fn a_process_is_asked_for_where_it_is_seen_and_goes_on() {
     let all = [Access::Signal, Access::Descriptor, Access::Trace, Access::Arguments, Access::Environment];
     let attempts = plan(all.map(|access| Attempt::Process { pid, access }));
     let said = launch(&attempts);
-    for index in 0..all.len() {
-        assert_eq!(said.facts(index), &Facts::Granted, "{:?}", all[index]);
+    for (index, access) in all.iter().enumerate() {
+        assert_eq!(said.facts(index), &Facts::Granted, "{access:?}");
     }
     // A number that no process of the new namespace has.
     let hidden = launch_after(&attempts, sys::enter_pid_namespace);
-    for index in 0..all.len() {
+    for (index, access) in all.iter().enumerate() {
         let (_, errno) = hidden.refused(index);
-        assert!([libc::ESRCH, libc::ENOENT].contains(&errno), "{:?}: {errno}", all[index]);
+        assert!([libc::ESRCH, libc::ENOENT].contains(&errno), "{access:?}: {errno}");
     }
     assert_eq!(other.try_wait().expect("asked"), None, "it was neither signalled nor stopped");
     other.kill().expect("killed");
