@@ -27,7 +27,7 @@ use crate::{
     outcome,
     planner::{INSTANCE_PORT, PROVIDER_PORT},
     run::{APPLIED, LISTENING, MUTANTS, Options, RunError},
-    target::{Target, TargetError},
+    target::{Target, TargetError, User},
 };
 
 /// The check that tries every port. It takes as much processor time as all others together.
@@ -129,7 +129,7 @@ impl Selftest<'_> {
     /// The controls, and where parts of checks are to be put out of action, the reference as it is.
     fn ground(&self, ablate: bool) -> Result<Ground, SelftestError> {
         let reference = Target::load("reference")?;
-        let options = self.options(false);
+        let options = self.options();
         let of = mutation::Ground::new(&reference, self.checks, &options)?;
         let intact = ablate.then(|| of.evidence("intact", &reference, self.checks, &[], &options)).transpose()?;
         Ok(Ground { of, reference, intact })
@@ -140,7 +140,7 @@ impl Selftest<'_> {
         let chosen = self.chosen(|check| matches!(check.rule, Rule::Denied) && name == "open");
         let evidence = Target::load(name)
             .map_err(SelftestError::from)
-            .and_then(|target| Ok(ground.of.evidence(name, &target, &chosen, &chosen, &self.options(false))?));
+            .and_then(|target| Ok(ground.of.evidence(name, &target, &chosen, &chosen, &self.options())?));
         match evidence {
             Ok(evidence) => {
                 let items = |check| outcome::items(check, &ground.of.layout);
@@ -160,10 +160,10 @@ impl Selftest<'_> {
         self.checks.iter().filter(wanted).copied().collect()
     }
 
-    fn options(&self, as_root: bool) -> Options {
+    fn options(&self) -> Options {
         Options {
             program: self.program.clone(),
-            as_root,
+            as_root: false,
             soak: 1,
             beside: vec![(MUTANTS.to_owned(), self.mutants.clone())],
             challenge: vec![],
@@ -236,7 +236,7 @@ impl Selftest<'_> {
         ground: &Ground,
     ) -> Result<Evidence, SelftestError> {
         let target = broken(&ground.reference, mutant);
-        Ok(ground.of.evidence(mutant.slug, &target, checks, fail, &self.options(mutant.as_root))?)
+        Ok(ground.of.evidence(mutant.slug, &target, checks, fail, &self.options())?)
     }
 }
 
@@ -275,6 +275,7 @@ fn broken(reference: &Target, mutant: &Mutant) -> Target {
     let argv = &mut target.launch.argv;
     let mut start = vec!["{mutants}".to_owned(), mutant.slug.to_owned(), "run".to_owned()];
     if mutant.as_root {
+        target.user = User::AgentByRoot;
         start.extend(["--user".to_owned(), "agent".to_owned()]);
         if let Some(edit) = target.refuses.get_mut(&crate::scenario::BadInput::NoOrdinaryUser) {
             edit.before = None;

@@ -1,8 +1,11 @@
 //! Which mutant this process is, and the proof that it took effect.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    io::{self, Write},
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// What stands before the slug in the line that says that the mutant took effect.
@@ -35,7 +38,9 @@ fn applied() {
     if !SAID.swap(true, Ordering::Relaxed)
         && let Some(slug) = SLUG.get()
     {
-        eprintln!("{APPLIED}{slug}");
+        // In one piece: another process of the launch may say the same at the same time, and a line in pieces is none. That
+        // nobody reads it any more is no fault.
+        let _ = io::stderr().write_all(format!("{APPLIED}{slug}\n").as_bytes());
     }
 }
 
