@@ -62,7 +62,9 @@ fn the_recipe_gives_a_check_that_alone_catches_its_mutant_and_nothing_starts_wit
     assert_eq!(rows[0]["kills"], serde_json::json!([id]), "{matrix:#}");
     assert_eq!(exit, Some(0), "{stderr}");
 
-    let (exit, stdout, stderr) = copy.run(&["check", "reference", "--filter", &id, "--quiet", "--format", "json"]);
+    let profile = ["check", "reference", "--profile", "isolation"];
+    let arguments = [&profile[..], &["--filter", &id, "--quiet", "--format", "json"]].concat();
+    let (exit, stdout, stderr) = copy.run(&arguments);
     let results: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
     assert_eq!(results["checks"][0]["verdict"], "pass", "{exit:?}: {results:#}");
 }
