@@ -1,8 +1,10 @@
 //! A case: the evidence of one check as its rule reads it, and what the rule says of it.
 
+use std::collections::BTreeSet;
+
 use watertight_probe::{
     observation::{Exchange, Facts, McpCall, Outcome},
-    plan::Attempt,
+    plan::{Attempt, Endpoint, ProxyAt},
     sighting::{Event, Sighting},
 };
 use watertight_reports::evidence::{AttemptRecord, Evidence, Launch, LaunchKind, Process};
@@ -226,6 +228,33 @@ impl<'a> Case<'a> {
     pub fn routes(&self) -> Vec<Capability> {
         let absent = &self.evidence.absent;
         Capability::ROUTES.iter().copied().filter(|route| !absent.contains_key(route.name())).collect()
+    }
+
+    /// The attempts of this check that the target made through a proxy of its own, by name.
+    pub fn proxied(&self) -> Vec<String> {
+        let prefix = format!("{}/", self.slug);
+        let attempts = self.evidence.of_kind(LaunchKind::Target).flat_map(|launch| &launch.attempts);
+        let through = attempts.filter(|(_, record)| matches!(record.attempt, Attempt::Proxied { .. }));
+        through.filter_map(|(id, _)| id.strip_prefix(&prefix).map(str::to_owned)).collect()
+    }
+
+    /// Ports of the target's own proxies: those that its attempts were made at, and those that its environment named.
+    pub fn proxy_ports(&self) -> BTreeSet<u16> {
+        let records = self.evidence.of_kind(LaunchKind::Target).flat_map(|launch| launch.attempts.values());
+        let ports =
+            |record: &AttemptRecord| match (&record.attempt, record.observation.as_ref().map(|one| &one.outcome)) {
+                (Attempt::Proxied { proxy, .. }, _)
+                | (Attempt::Exchange { to: Endpoint::Proxied { proxy, .. }, .. }, _) => match proxy.at {
+                    ProxyAt::Address(at) => vec![at.port()],
+                    ProxyAt::Environment => vec![],
+                },
+                (
+                    Attempt::ProxyVariables,
+                    Some(Outcome::Found { facts: Facts::ProxyVariables { connect, absolute, socks5 } }),
+                ) => [connect, absolute, socks5].into_iter().flatten().map(|at| at.port()).collect(),
+                _ => vec![],
+            };
+        records.flat_map(ports).collect()
     }
 
     /// The probe's processes in the target's main launches, as seen from outside. None at all in one of them is recorded as missing.

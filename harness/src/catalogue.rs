@@ -131,7 +131,13 @@ impl Catalogue {
 
     /// What a target must lack so that this requirement is waived; nothing where it never is.
     pub fn waived_by(&self, id: &str) -> &[Capability] {
-        self.waivers.iter().find(|(_, ids)| ids.iter().any(|one| one == id)).map_or(&[], |(routes, _)| routes)
+        let mut of_routes = self.waivers.iter().filter(|(routes, _)| **routes != [Capability::Relay]);
+        of_routes.find(|(_, ids)| ids.iter().any(|one| one == id)).map_or(&[], |(routes, _)| routes)
+    }
+
+    /// Whether this requirement is waived where a target has no relay of ours.
+    pub fn is_of_relays(&self, id: &str) -> bool {
+        self.waivers.get(&vec![Capability::Relay]).is_some_and(|ids| ids.iter().any(|one| one == id))
     }
 
     /// Whether the checks test what the text requires, and nothing else. Every disagreement is told, one a line.

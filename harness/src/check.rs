@@ -35,6 +35,8 @@ pub struct Check {
     /// The routes that the requirement is about. It is waived where a manifest declares all of them absent: the closed
     /// list of `CONFORMANCE.md`. Nothing waives one without any.
     pub waived_by: &'static [Capability],
+    /// It is about what a relay of ours does: waived as well where a manifest declares `relay` absent.
+    pub of_relays: bool,
 }
 
 /// How a check is judged.
@@ -53,17 +55,22 @@ pub enum Capability {
     Provider,
     /// A route to an instance.
     Instance,
+    /// A relay of ours: what the route models `proxy` and `direct` do without.
+    Relay,
 }
 
 impl Capability {
     /// Both routes.
     pub const ROUTES: &[Self] = &[Self::Provider, Self::Instance];
 
+    pub const ALL: &[Self] = &[Self::Provider, Self::Instance, Self::Relay];
+
     /// Its name in manifests, evidence and the names of attempts, and that of the fixture at its end.
     pub fn name(self) -> &'static str {
         match self {
             Self::Provider => "provider",
             Self::Instance => "instance",
+            Self::Relay => "relay",
         }
     }
 }
@@ -158,6 +165,7 @@ impl Check {
             spared: &[],
             witnessed: false,
             waived_by: &[],
+            of_relays: false,
         }
     }
 
@@ -198,6 +206,11 @@ impl Check {
 
     pub const fn waived_by(mut self, routes: &'static [Capability]) -> Self {
         self.waived_by = routes;
+        self
+    }
+
+    pub const fn of_relays(mut self) -> Self {
+        self.of_relays = true;
         self
     }
 
@@ -294,6 +307,7 @@ fn shows(attempt: &Attempt) -> Shows {
         | Attempt::Frame
         | Attempt::Unix { .. }
         | Attempt::Exchange { .. }
+        | Attempt::Proxied { .. }
         | Attempt::Mcp { .. }
         | Attempt::Append { .. }
         | Attempt::Terminal { .. } => Shows::Outside,
@@ -310,6 +324,7 @@ fn shows(attempt: &Attempt) -> Shows {
         | Attempt::Scan { .. }
         | Attempt::Ports { .. }
         | Attempt::Linger { .. }
+        | Attempt::ProxyVariables
         | Attempt::Ipc { .. }
         | Attempt::Key { .. }
         | Attempt::Process { .. }

@@ -76,6 +76,14 @@ fn found(facts: &Facts) -> String {
         Facts::Lingering { pid } => format!("left process {pid}"),
         Facts::Mounted => "mounted".into(),
         Facts::Granted => "the kernel granted it".into(),
+        Facts::ProxyVariables { connect, absolute, socks5 } => {
+            let named = [("CONNECT", connect), ("absolute-form", absolute), ("SOCKS5", socks5)];
+            let each = named.into_iter().map(|(by, at)| match at {
+                Some(at) => format!("{by} at {at}"),
+                None => format!("{by} nowhere"),
+            });
+            each.collect::<Vec<_>>().join(", ")
+        }
     }
 }
 

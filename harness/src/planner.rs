@@ -8,18 +8,26 @@ use std::{
 use serde::{Deserialize, Serialize};
 use watertight_probe::{
     nonce::{Nonce, RunNonce},
-    plan::{Attempt, Datagram, Endpoint, Needle, SendCall, Step, Stream, UnixAddress, UnixKind},
+    plan::{
+        Attempt, Authority, Carry, Datagram, Endpoint, Needle, Proxy, ProxyAt, SendCall, Step, Stream, UnixAddress,
+        UnixKind,
+    },
 };
 use watertight_reports::evidence::LaunchKind;
 
 use crate::{
     check::{Capability, Check, Item},
+    judge::is_control,
     request::Request,
+    site::address,
 };
 
 /// Where the bridge answers inside a target.
 pub const PROVIDER_PORT: u16 = 8765;
 pub const INSTANCE_PORT: u16 = 8766;
+
+/// How long an attempt through a proxy may take: it may look for the name first.
+const PROXY_MILLIS: u32 = 5_000;
 
 /// What an attempt's id gets behind it for [`Planner::side_nonce`].
 pub const SIDE: &str = "+side";
@@ -45,6 +53,9 @@ pub struct Layout {
     pub workspace: PathBuf,
     /// Routes that the manifest declares absent.
     pub absent: Vec<Capability>,
+    /// How the workload reaches what it may reach.
+    #[serde(default, skip_serializing_if = "Way::is_relays")]
+    pub way: Way,
     /// Whether the world's root can open /dev/net/tun.
     pub tun: bool,
     /// The provider's key in every spelling, and the markers that show that the search sees.
@@ -62,6 +73,88 @@ pub struct Layout {
     /// Files that the world's root opens for writing, and system calls that it gets: see [`crate::site::granted_here`].
     #[serde(default)]
     pub granted: Vec<String>,
+}
+
+impl Layout {
+    /// Where the workload finds this route. Our relays are the only way to the provider.
+    pub fn endpoint(&self, route: Capability) -> Endpoint {
+        let instance = SocketAddr::new(address::INSTANCE_V4.into(), 80);
+        match (&self.way, route) {
+            (Way::Relays, _) | (_, Capability::Provider | Capability::Relay) => relay(route),
+            (Way::Direct, Capability::Instance) => Endpoint::Tcp(instance),
+            (Way::Proxy(proxies), Capability::Instance) => match proxies.tunnel() {
+                Some(proxy) => Endpoint::Proxied { proxy, to: instance_authority() },
+                None => Endpoint::Tcp(instance),
+            },
+        }
+    }
+}
+
+/// The instance by its name, as workloads ask a proxy for it.
+pub fn instance_authority() -> Authority {
+    Authority { host: address::INSTANCE_NAME.into(), port: 80 }
+}
+
+/// How the workload reaches what it may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// By our relays, at loopback ports of the bridge.
+    #[default]
+    Relays,
+    /// By a proxy of the target's own.
+    Proxy(Proxies),
+    /// At the instance's own address.
+    Direct,
+}
+
+impl Way {
+    fn is_relays(&self) -> bool {
+        *self == Self::Relays
+    }
+
+    /// Each kind of use of the target's own proxy, in a fixed order.
+    pub fn proxies(&self) -> Vec<Proxy> {
+        match self {
+            Self::Proxy(proxies) => proxies.all(),
+            Self::Relays | Self::Direct => vec![],
+        }
+    }
+}
+
+/// What a proxy of the target's own understands, and where it answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proxies {
+    /// HTTP CONNECT.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect: Option<ProxyAt>,
+    /// HTTP requests in absolute-form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absolute: Option<ProxyAt>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socks5: Option<ProxyAt>,
+}
+
+impl Proxies {
+    fn all(&self) -> Vec<Proxy> {
+        let each = [(Carry::Connect, self.connect), (Carry::Absolute, self.absolute), (Carry::Socks5, self.socks5)];
+        each.into_iter().filter_map(|(by, at)| Some(Proxy { at: at?, by })).collect()
+    }
+
+    /// The use that gives a tunnel.
+    pub fn tunnel(&self) -> Option<Proxy> {
+        self.all().into_iter().find(|proxy| proxy.by != Carry::Absolute)
+    }
+}
+
+/// Its name in the names of attempts.
+pub fn by(carry: Carry) -> &'static str {
+    match carry {
+        Carry::Connect => "connect",
+        Carry::Absolute => "absolute-form",
+        Carry::Socks5 => "socks5",
+    }
 }
 
 /// Something that must listen, or lie, in the world before a launch.
@@ -140,6 +233,8 @@ impl<'a> Planner<'a> {
         let waived = !check.waived_by.is_empty() && check.waived_by.iter().all(|one| layout.absent.contains(one));
         if waived {
             planner.try_absent(check.waived_by);
+        } else if check.of_relays && layout.absent.contains(&Capability::Relay) {
+            planner.try_absent(Capability::ROUTES);
         } else {
             (check.plan)(&mut planner);
         }
@@ -161,8 +256,32 @@ impl<'a> Planner<'a> {
         for route in routes {
             let name = format!("absent-{}", route.name());
             let steps = permitted(*route).mode(self.nonce(&name), "plain").exchange();
-            self.ask(name, exchange(endpoint(*route), steps));
+            self.ask(name, exchange(relay(*route), steps));
         }
+    }
+
+    /// The same through each kind of use of the target's own proxy, where it brings one: what it must refuse. Its control is
+    /// a connection to the same place without a sandbox.
+    pub fn deny_by_proxy(&mut self, name: &str, mut to: impl FnMut(&mut Self) -> (Authority, SocketAddr)) {
+        for proxy in self.layout.way.proxies() {
+            let name = format!("{name}-by-{}", by(proxy.by));
+            let (to, unconfined) = to(self);
+            let attempt = if is_control(self.kind) { tcp(unconfined) } else { Attempt::Proxied { proxy, to } };
+            self.deny(name, attempt).deadline(PROXY_MILLIS);
+        }
+    }
+
+    /// [`Self::deny_by_proxy`] of an address.
+    pub fn deny_address_by_proxy(&mut self, name: &str, mut to: impl FnMut(&mut Self) -> SocketAddr) {
+        self.deny_by_proxy(name, |plan| {
+            let to = to(plan);
+            (to.into(), to)
+        });
+    }
+
+    /// Where the workload finds this route.
+    pub fn endpoint(&self, route: Capability) -> Endpoint {
+        self.layout.endpoint(route)
     }
 
     /// The routes that the target has, in a fixed order.
@@ -394,10 +513,10 @@ pub fn instance() -> Endpoint {
     Endpoint::Tcp(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), INSTANCE_PORT))
 }
 
-/// Where the workload finds this route.
-pub fn endpoint(route: Capability) -> Endpoint {
+/// Where the bridge of our relays answers for this route.
+fn relay(route: Capability) -> Endpoint {
     match route {
-        Capability::Provider => provider(),
+        Capability::Provider | Capability::Relay => provider(),
         Capability::Instance => instance(),
     }
 }
@@ -405,7 +524,7 @@ pub fn endpoint(route: Capability) -> Endpoint {
 /// A request that this route must carry, without a body.
 pub fn permitted(route: Capability) -> Request {
     match route {
-        Capability::Provider => Request::models(),
+        Capability::Provider | Capability::Relay => Request::models(),
         Capability::Instance => Request::new("GET", "/api/v1/context"),
     }
 }

@@ -52,6 +52,9 @@ pub fn belongs(attempt: &Attempt, facts: &Facts) -> bool {
         | Attempt::Frame
         | Attempt::Append { .. }
         | Attempt::Terminal { .. } => false,
+        // What the proxy answered in place of the destination.
+        Attempt::Proxied { .. } => matches!(facts, Facts::Exchange { .. }),
+        Attempt::ProxyVariables => matches!(facts, Facts::ProxyVariables { .. }),
         Attempt::Unix { .. } => matches!(facts, Facts::DescriptorsReceived { .. }),
         Attempt::Socket { .. } => matches!(facts, Facts::SocketMade),
         Attempt::Descriptors { .. } => matches!(facts, Facts::Descriptors { .. }),
@@ -91,7 +94,11 @@ fn inside(attempt: &Attempt, facts: &Facts, secrets: &[String]) -> Reach {
         Facts::File { has_nonce, sha256, .. } => *has_nonce || secrets.contains(sha256),
         Facts::Scanned { found, .. } => !found.is_empty(),
         Facts::Ports { open, known, .. } => open.iter().any(|port| Some(*port) != *known),
-        Facts::Network { .. } | Facts::Privileges { .. } | Facts::Exchange { .. } | Facts::Mcp { .. } => false,
+        Facts::Network { .. }
+        | Facts::Privileges { .. }
+        | Facts::Exchange { .. }
+        | Facts::Mcp { .. }
+        | Facts::ProxyVariables { .. } => false,
     };
     if through {
         let outcome = crate::describe::outcome(&Outcome::Found { facts: facts.clone() });
@@ -128,6 +135,8 @@ fn verb(attempt: &Attempt) -> &'static str {
         Attempt::Open { .. } => "open",
         Attempt::Kernel { .. } => "kernel interface",
         Attempt::Connect { .. }
+        | Attempt::Proxied { .. }
+        | Attempt::ProxyVariables
         | Attempt::Send { .. }
         | Attempt::DnsStream { .. }
         | Attempt::Resolve { .. }

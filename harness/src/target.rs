@@ -4,7 +4,11 @@ mod adapter;
 mod edit;
 mod known;
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Component, Path},
+};
 
 use serde::Deserialize;
 use watertight_probe::wire;
@@ -12,6 +16,7 @@ use watertight_reports::files;
 
 use crate::{
     check::Capability,
+    planner::{Proxies, Way},
     profile::Profile,
     scenario::{BadInput, Prerequisite},
 };
@@ -30,6 +35,9 @@ pub struct Target {
     /// What it claims to hold to, where the command line names no other.
     #[serde(default)]
     pub profile: Profile,
+    /// With the route `proxy`: what it understands, and where: `environment`, or `{ address = "127.0.0.1:3128" }`.
+    #[serde(default)]
+    pub proxy: Option<Proxies>,
     /// Prints the version, in its first line. An adapter says it itself.
     #[serde(default)]
     pub version: Vec<String>,
@@ -57,6 +65,10 @@ pub struct Target {
     /// Environment of the launch beside the launching user's own.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Files that each launch finds in a directory of its own, `{files}`, by relative path. Placeholders stand for what they do in a launch;
+    /// `{probe}` for its words as JSON writes them, with commas between.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
     /// Where the workload finds its bearer.
     #[serde(default)]
     pub bearer_variable: Option<String>,
@@ -115,6 +127,10 @@ pub enum Route {
     Sockets,
     /// No network at all.
     None,
+    /// A proxy of the target's own with a list of what it allows, the instance's name: see [`Target::proxy`].
+    Proxy,
+    /// The instance's own address, let through.
+    Direct,
 }
 
 /// The words of a launch.
@@ -164,6 +180,10 @@ pub enum TargetError {
     NoProbe { name: String },
     #[error("manifest {name}: the word `{word}` has a placeholder that does not exist")]
     Placeholder { name: String, word: String },
+    #[error("manifest {name}: the file `{file}` must have a relative path without `.` or `..`")]
+    OwnFile { name: String, file: String },
+    #[error("manifest {name}, route {route}: {problem}")]
+    Route { name: String, route: &'static str, problem: &'static str },
     #[error("manifest {name}: known failure {requirement}: {problem}")]
     KnownFailure { name: String, requirement: String, problem: &'static str },
     #[error("manifest {name}: mutant {slug}: {problem}")]
@@ -288,11 +308,12 @@ impl Target {
         }
         target.known_failures.extend(variant.known_failures.clone());
         target.environment.extend(variant.environment.clone());
+        target.files.extend(variant.files.clone());
         target.one_at_a_time |= variant.one_at_a_time;
         target.variants = BTreeMap::new();
         // Edits and mutants are of the words that the manifest itself has: those that do not fit are of no use here.
         target.mutants.retain(|_, mutant| mutant.apply(&target.launch.argv).is_ok());
-        target.refuses.retain(|_, edit| edit.apply(&mut target.launch.argv.clone()).is_ok());
+        target.keep_what_fits();
         Ok(target)
     }
 
@@ -337,6 +358,11 @@ impl Target {
             None => {}
         }
         target.launch.must_run_the_probe(&format!("the argv of manifest {name}"))?;
+        target.check_route()?;
+        let mut files = target.files.keys().chain(target.variants.values().flat_map(|one| one.files.keys()));
+        if let Some(file) = files.find(|file| !is_relative(file)) {
+            return Err(TargetError::OwnFile { name: name.to_owned(), file: file.clone() });
+        }
         for (requirement, known) in &target.known_failures {
             known.check().map_err(|problem| TargetError::KnownFailure {
                 name: name.to_owned(),
@@ -355,6 +381,35 @@ impl Target {
             })?;
         }
         Ok(target)
+    }
+
+    /// Forgets bad input that is an edit of words that are not there any more.
+    fn keep_what_fits(&mut self) {
+        self.refuses.retain(|_, edit| edit.apply(&mut self.launch.argv.clone()).is_ok());
+    }
+
+    /// Whether its route and what it declares of routes fit.
+    fn check_route(&self) -> Result<(), TargetError> {
+        let of_ours = matches!(self.route, Route::Sockets | Route::None);
+        let problem = if (self.route == Route::Proxy) != self.proxy.as_ref().is_some_and(|one| one.tunnel().is_some()) {
+            "its `proxy` says where CONNECT or SOCKS5 is spoken, and no other route has one"
+        } else if of_ours == self.absent.contains_key(&Capability::Relay) {
+            "`relay` is declared absent where there is none of ours, and only there"
+        } else if !of_ours && !self.absent.contains_key(&Capability::Provider) {
+            "without a relay of ours nothing adds the provider's key: declare `provider` absent"
+        } else {
+            return Ok(());
+        };
+        Err(TargetError::Route { name: self.name.clone(), route: self.route.name(), problem })
+    }
+
+    /// How its workload reaches what it may reach.
+    pub fn way(&self) -> Way {
+        match (self.route, &self.proxy) {
+            (Route::Proxy, Some(proxies)) => Way::Proxy(proxies.clone()),
+            (Route::Direct, _) => Way::Direct,
+            (Route::Sockets | Route::None | Route::Proxy, _) => Way::Relays,
+        }
     }
 
     /// The command that prints its version, with `program` in the place of ours.
@@ -381,6 +436,22 @@ impl Target {
         self.expand(&self.launch.argv, words)
     }
 
+    /// The environment of the launch, beside the launching user's own.
+    pub fn environment(&self, words: &Words) -> Result<Vec<(String, String)>, TargetError> {
+        self.environment.iter().map(|(name, value)| Ok((name.clone(), self.word(value, words)?))).collect()
+    }
+
+    /// What the launch finds in its directory. Braces that are no placeholder stay: most such files have some.
+    pub fn files(&self, words: &Words) -> Vec<(String, String)> {
+        let probe = words.probe.iter().map(|word| serde_json::Value::from(word.as_str()).to_string());
+        let probe = probe.collect::<Vec<_>>().join(", ");
+        let file = |(name, text): (&String, &String)| {
+            let replaced = |text: String, (name, value): (&&str, &String)| text.replace(&format!("{{{name}}}"), value);
+            (name.clone(), words.values.iter().fold(text.replace("{probe}", &probe), replaced))
+        };
+        self.files.iter().map(file).collect()
+    }
+
     /// The same after an edit.
     pub fn edited_argv(&self, edit: &Edit, words: &Words) -> Result<Vec<String>, TargetError> {
         let mut argv = self.launch.argv.clone();
@@ -394,6 +465,7 @@ impl Target {
         let mut target = self.clone();
         target.launch.argv = mutant.apply(&self.launch.argv).map_err(refused)?;
         target.one_at_a_time |= mutant.one_at_a_time;
+        target.keep_what_fits();
         Ok(target)
     }
 
@@ -456,6 +528,10 @@ pub fn is_file(name: &str) -> bool {
     name.contains('/') || name.ends_with(".toml")
 }
 
+fn is_relative(file: &str) -> bool {
+    !file.is_empty() && Path::new(file).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
 fn read(path: &str) -> Result<String, TargetError> {
     files::text(path.as_ref(), MAX_MANIFEST).map_err(|source| match source.kind() {
         io::ErrorKind::FileTooLarge => TargetError::Long { path: path.to_owned() },
@@ -468,12 +544,16 @@ impl Route {
         match self {
             Self::Sockets => "sockets",
             Self::None => "none",
+            Self::Proxy => "proxy",
+            Self::Direct => "direct",
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use watertight_probe::plan::ProxyAt;
+
     use super::*;
 
     fn words() -> Words {
@@ -496,6 +576,51 @@ mod tests {
         for name in Target::names() {
             assert_eq!(Target::load(name).expect(name).name, name);
         }
+    }
+
+    #[test]
+    fn files_of_a_launch_have_its_words_and_keep_other_braces() {
+        let text = "name = 'x'\nsummary = 's'\nroute = 'none'\nversion = []\n[launch]\nargv = ['{probe}']\n[environment]\n\
+            HERE = '{workspace}/x'\n[files]\n'a/b.json' = '{ \"cwd\": \"{workspace}\", \"args\": [{probe}] }'\n";
+        let target = Target::parse("x", text).expect("a manifest");
+        let said = r#"{ "cwd": "/home/agent/work", "args": ["/w", "probe"] }"#;
+        assert_eq!(target.files(&words()), [("a/b.json".to_owned(), said.to_owned())]);
+        let environment = target.environment(&words()).expect("placeholders that exist");
+        assert_eq!(environment, [("HERE".to_owned(), "/home/agent/work/x".to_owned())]);
+        for path in ["/etc/x", "../x", "", "a/../../x", "./x"] {
+            let error = Target::parse("x", &text.replace("a/b.json", path)).expect_err(path);
+            assert!(matches!(error, TargetError::OwnFile { .. }), "{path}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_route_fits_what_is_declared_of_routes() {
+        let parse = |route: &str, more: &str| {
+            let text = format!(
+                "name = 'x'\nsummary = 's'\nroute = '{route}'\nversion = []\n{more}\n[launch]\nargv = ['{{probe}}']\n"
+            );
+            Target::parse("x", &text)
+        };
+        let (absent, proxy) = ("absent = { provider = 'p', relay = 'r' }", "proxy = { socks5 = 'environment' }");
+        for (route, more) in
+            [("sockets", ""), ("none", ""), ("direct", absent), ("proxy", &format!("{absent}\n{proxy}"))]
+        {
+            parse(route, more).unwrap_or_else(|error| panic!("{route}: {error}"));
+        }
+        let only_absolute = format!("{absent}\nproxy = {{ absolute = 'environment' }}");
+        for (route, more) in [
+            ("sockets", absent),
+            ("none", proxy),
+            ("direct", "absent = { relay = 'r' }"),
+            ("direct", "absent = { provider = 'p' }"),
+            ("proxy", absent),
+            ("proxy", &only_absolute),
+        ] {
+            let error = parse(route, more).expect_err(more);
+            assert!(matches!(error, TargetError::Route { .. }), "{route} {more}: {error}");
+        }
+        let proxied = parse("proxy", &format!("{absent}\n{proxy}")).expect("a manifest");
+        assert!(matches!(proxied.way(), Way::Proxy(proxies) if proxies.socks5 == Some(ProxyAt::Environment)));
     }
 
     #[test]

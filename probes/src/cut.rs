@@ -63,6 +63,7 @@ fn shorten_facts(facts: &mut Facts, text: usize, list: usize) {
         | Facts::Written
         | Facts::Lingering { .. }
         | Facts::Mounted
+        | Facts::ProxyVariables { .. }
         | Facts::Granted => {}
     }
 }

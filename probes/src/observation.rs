@@ -1,6 +1,9 @@
 //! What the probe saw: facts and errnos, never verdicts. All of it is a claim until the witness supports it.
 
-use std::{collections::BTreeMap, net::IpAddr};
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +91,8 @@ pub enum Facts {
     Scanned { found: Vec<(String, String)>, places: u32, bytes: u64, complete: bool },
     /// `Attempt::Exchange`.
     Exchange { exchange: Exchange },
+    /// `Attempt::ProxyVariables`.
+    ProxyVariables { connect: Option<SocketAddr>, absolute: Option<SocketAddr>, socks5: Option<SocketAddr> },
     /// `Attempt::Ports`: ports that accepted a connection, and the one that the probe itself had opened.
     Ports {
         open: Vec<u16>,

@@ -113,6 +113,10 @@ pub enum Attempt {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source_port: Option<u16>,
     },
+    /// Through a proxy of the target's own: a tunnel, then as `Connect`; or, by absolute-form, `GET /wt:<nonce>`.
+    Proxied { proxy: Proxy, to: Authority },
+    /// Where the environment says that proxies are: for CONNECT, for absolute-form, for SOCKS5.
+    ProxyVariables,
     /// Sends one datagram and reads what comes back. The payload is `wt:<nonce>`, or a DNS query for `<nonce>.<zone>`.
     Send {
         transport: Datagram,
@@ -355,6 +359,63 @@ pub struct Needle {
 pub enum Endpoint {
     Tcp(SocketAddr),
     UnixPath(String),
+    /// Through a tunnel of a proxy.
+    Proxied {
+        proxy: Proxy,
+        to: Authority,
+    },
+}
+
+/// A proxy that the target brings, and how it is used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proxy {
+    pub at: ProxyAt,
+    pub by: Carry,
+}
+
+/// Where a proxy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProxyAt {
+    Address(SocketAddr),
+    /// Where the variables of the environment say, with the credentials that they have: `HTTPS_PROXY` for CONNECT,
+    /// `HTTP_PROXY` for absolute-form, `ALL_PROXY` or `FTP_PROXY` for SOCKS5, and another one where none has such a URL.
+    Environment,
+}
+
+/// How a proxy is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Carry {
+    /// HTTP CONNECT.
+    Connect,
+    /// An HTTP request in absolute-form. As an endpoint of an exchange it is CONNECT.
+    Absolute,
+    /// SOCKS5, with the name as it is where there is one.
+    Socks5,
+}
+
+/// A host, by name or address, and a port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Authority {
+    pub host: String,
+    pub port: u16,
+}
+
+impl std::fmt::Display for Authority {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { host, port } = self;
+        // An IPv6 address stands in brackets (RFC 3986 3.2.2).
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+    }
+}
+
+impl From<SocketAddr> for Authority {
+    fn from(to: SocketAddr) -> Self {
+        Self { host: to.ip().to_string(), port: to.port() }
+    }
 }
 
 /// One step of a scripted exchange. A step that cannot be done ends the script; the facts say which one it was.

@@ -95,6 +95,9 @@ fn differs(catalogue: &Catalogue, requirement: &Requirement, check: &Check) -> V
         problems
             .push(format!("{id} is waived by {waived:?} in CONFORMANCE.md and by {:?} in its check", check.waived_by));
     }
+    if catalogue.is_of_relays(id) != check.of_relays {
+        problems.push(format!("CONFORMANCE.md and the check disagree whether {id} is waived where `relay` is absent"));
+    }
     if catalogue.unchecked.contains_key(id) {
         problems.push(format!("{id} has a check, and CONFORMANCE.md says that it has none"));
     }

@@ -52,6 +52,7 @@ fn with(id: &str, change: impl FnOnce(&mut Check)) -> Vec<&'static Check> {
         spared: old.spared,
         witnessed: old.witnessed,
         waived_by: old.waived_by,
+        of_relays: old.of_relays,
     };
     change(&mut changed);
     let mut all = checks;
@@ -120,6 +121,8 @@ fn another_level_subject_or_waiver_is_found() {
     disagrees(&catalogue, &with("AUTH-1", |check| check.waived_by = &[]), "AUTH-1 is waived by [Provider]");
     let other = with("AUTH-1", |check| check.waived_by = &[Capability::Instance]);
     disagrees(&catalogue, &other, "and by [Instance]");
+    let of_relays = with("DNS-6", |check| check.of_relays = true);
+    disagrees(&catalogue, &of_relays, "disagree whether DNS-6 is waived where `relay` is absent");
 }
 
 #[test]
@@ -225,9 +228,11 @@ fn the_waivers_of_the_text_are_those_of_the_checks_in_both_directions() {
     let catalogue = load();
     for check in checks::all() {
         assert_eq!(catalogue.waived_by(check.id), check.waived_by, "{}", check.id);
+        assert_eq!(catalogue.is_of_relays(check.id), check.of_relays, "{}", check.id);
     }
     let listed: usize = catalogue.waivers.values().map(Vec::len).sum();
-    assert_eq!(listed, checks::all().iter().filter(|check| !check.waived_by.is_empty()).count());
+    let waived = |check: &&Check| usize::from(!check.waived_by.is_empty()) + usize::from(check.of_relays);
+    assert_eq!(listed, checks::all().iter().map(waived).sum::<usize>());
 }
 
 /// Every entry of the first system's sections A to E, H and X.

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use watertight_fixtures::world::{HOST_V4, HOST_V6, INSTANCE_V4, INSTANCE_V6, PROVIDER_V4, PROVIDER_V6};
 use watertight_probe::plan::{
-    Access, Attempt, BearerForm, Datagram, Endpoint, IpcObject, NetworkChange, SendCall, Step, Stream, TerminalWay,
-    UnixAddress, UnixKind,
+    Access, Attempt, BearerForm, Carry, Datagram, Endpoint, IpcObject, NetworkChange, Proxy, ProxyAt, SendCall, Step,
+    Stream, TerminalWay, UnixAddress, UnixKind,
 };
 
 use crate::{
@@ -83,6 +83,8 @@ pub fn words(attempt: &Attempt) -> String {
             format!("searches memory, environment, arguments and files for secrets{of}")
         }
         Attempt::Exchange { to, steps } => exchange(to, steps),
+        Attempt::Proxied { proxy, to } => format!("asks {} for {to}", self::proxy(proxy)),
+        Attempt::ProxyVariables => "reads which proxies the environment names".into(),
         Attempt::Ports { of, from, to, .. } => format!("tries the ports {from} to {to} of {of}"),
         Attempt::Mcp { .. } => "starts an MCP server beside it, lists its tools and calls two of them".into(),
         Attempt::Linger { .. } => {
@@ -192,12 +194,25 @@ fn socket(family: i64, kind: i32, protocol: i32) -> String {
     format!("makes a socket ({name}, {kind}{protocol}){high}, and closes it")
 }
 
+fn proxy(proxy: &Proxy) -> String {
+    let by = match proxy.by {
+        Carry::Connect => "by CONNECT",
+        Carry::Absolute => "in absolute-form",
+        Carry::Socks5 => "by SOCKS5",
+    };
+    match proxy.at {
+        ProxyAt::Address(at) => format!("the target's proxy at {at}, {by},"),
+        ProxyAt::Environment => format!("the target's proxy that the environment names, {by},"),
+    }
+}
+
 fn exchange(to: &Endpoint, steps: &[Step]) -> String {
     let relay = match to {
         Endpoint::Tcp(to) if to.port() == PROVIDER_PORT => "the provider's relay".into(),
         Endpoint::Tcp(to) if to.port() == INSTANCE_PORT => "the instance's relay".into(),
         Endpoint::Tcp(to) => place(*to),
         Endpoint::UnixPath(path) => path.clone(),
+        Endpoint::Proxied { proxy, to } => format!("{to} by {}", self::proxy(proxy)),
     };
     let mut did: Vec<String> = vec![];
     for step in steps {

@@ -23,7 +23,7 @@ use crate::{
     profile::Profile,
     remedies,
     selftest::Mutant,
-    target::Target,
+    target::{Route, Target},
 };
 
 pub fn run(line: &Explain) -> ExitCode {
@@ -55,10 +55,13 @@ pub fn run(line: &Explain) -> ExitCode {
     };
     let says = target.as_ref().map(|target| Says {
         name: target.name.as_str(),
-        lines: says(target, &requirement.id, waived_by),
+        lines: says(target, &requirement.id, waiving(&catalogue, target, &requirement.id)),
         by_hand: by_hand(target, &requirement.id),
     });
-    let waivers = waived_by.iter().map(|capability| name(*capability)).collect::<Vec<_>>().join(" and ");
+    let mut waivers = waived_by.iter().map(|capability| name(*capability)).collect::<Vec<_>>().join(" and ");
+    if catalogue.is_of_relays(&requirement.id) {
+        waivers.push_str(", or relay");
+    }
     let input = ExplainInput {
         id: &requirement.id,
         slug: check.slug,
@@ -122,8 +125,13 @@ fn attempts(check: &Check) -> Vec<(String, String)> {
     all
 }
 
-/// The command line that shows both sides of its attempts through this target, without the manifest.
+/// The command line that shows both sides of its attempts through this target: without the manifest, where that has nothing
+/// that a command line cannot say.
 fn by_hand(target: &Target, id: &str) -> Vec<String> {
+    let way = matches!(target.route, Route::Sockets | Route::None);
+    if !target.files.is_empty() || !way {
+        return ["watertight", "check", &target.name, "--filter", id, "--verbose"].map(str::to_owned).into();
+    }
     let mut words: Vec<String> = ["watertight", "try", id].map(str::to_owned).into();
     if let Some(file) = target.adapter.as_ref().and_then(|adapter| adapter.file.as_ref()) {
         let directory = if Target::names().any(|name| target.is_ours(name)) { "harness/targets/" } else { "" };
@@ -141,6 +149,12 @@ fn by_hand(target: &Target, id: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// What waives this requirement for a target, if it declares that absent.
+fn waiving<'a>(catalogue: &'a Catalogue, target: &Target, id: &str) -> &'a [Capability] {
+    let of_relays = catalogue.is_of_relays(id) && target.absent.contains_key(&Capability::Relay);
+    if of_relays { &[Capability::Relay] } else { catalogue.waived_by(id) }
 }
 
 /// What a manifest says about one requirement.
@@ -177,6 +191,7 @@ fn name(capability: Capability) -> &'static str {
     match capability {
         Capability::Provider => "provider",
         Capability::Instance => "instance",
+        Capability::Relay => "relay",
     }
 }
 
@@ -212,6 +227,15 @@ mod tests {
         let lines = says(&target, "ROUTE-2", &[Capability::Instance]).join("\n");
         assert!(lines.contains("declares `instance` (it has one route) absent"), "{lines}");
         assert!(lines.contains("no known failure"), "{lines}");
+    }
+
+    #[test]
+    fn what_a_command_line_cannot_say_is_tried_by_the_manifests_name() {
+        let target = Target::load("srt-proxy").expect("a manifest");
+        assert_eq!(by_hand(&target, "EGRESS-5").join(" "), "watertight check srt-proxy --filter EGRESS-5 --verbose");
+        let catalogue = Catalogue::load().expect("the text");
+        assert_eq!(waiving(&catalogue, &target, "SOCKET-1"), [Capability::Relay]);
+        assert_eq!(waiving(&catalogue, &target, "AUTH-1"), [Capability::Provider]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     check::Item,
     checks, describe,
-    planner::{Allocator, Layout, Planner},
+    planner::{Allocator, Layout, Planner, Way},
     site::{CGROUP, KERNEL_FILES, asked, granted_here, spare_here, typing},
 };
 
@@ -34,6 +34,7 @@ pub fn layout(by_root: bool) -> Layout {
         home: HOME.into(),
         workspace: WORKSPACE.into(),
         absent: vec![],
+        way: Way::Relays,
         needles: vec![],
         planted: vec![],
         second_bearer: None,

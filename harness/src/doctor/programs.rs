@@ -6,12 +6,21 @@ use std::{
     process::{Command, Stdio},
 };
 
+use watertight_fixtures::world::TOOLS;
 use watertight_reports::doctor::{Finding, Group, State};
 
 use crate::target::Target;
 
 /// Where launches in a world look for programs; the machine's directories are there as well.
 pub const PATH: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Names a directory with more of them in its `bin`, as `scripts/targets` fills one: launches see it at [`TOOLS`].
+pub const VARIABLE: &str = "WATERTIGHT_TARGETS";
+
+/// The directory that [`VARIABLE`] names.
+pub fn tools() -> Option<PathBuf> {
+    std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
 
 /// Programs of this target that are not there, each with its package.
 pub fn missing(target: &Target) -> Vec<(&str, &str)> {
@@ -29,12 +38,29 @@ pub fn install(package: &str) -> String {
     }
 }
 
-/// Where launches find this program.
+/// Where this program lies on the machine, if launches find it.
 pub fn find(program: &str) -> Option<PathBuf> {
     let executable = |path: &Path| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
-    PATH.iter().map(|directory| Path::new(directory).join(program)).find(|path| executable(path))
+    directories().map(|directory| directory.join(program)).find(|path| executable(path))
+}
+
+/// Where launches find this program.
+pub fn find_in_world(program: &str) -> Option<PathBuf> {
+    let path = find(program)?;
+    let of_tools = tools().and_then(|tools| Some(Path::new(TOOLS).join(path.strip_prefix(tools).ok()?)));
+    Some(of_tools.unwrap_or(path))
+}
+
+/// The directories of the machine whose programs launches find.
+fn directories() -> impl Iterator<Item = PathBuf> {
+    tools().map(|tools| tools.join("bin")).into_iter().chain(PATH.map(PathBuf::from))
+}
+
+/// [`directories`] as a search path.
+pub fn search_path() -> String {
+    directories().map(|directory| directory.display().to_string()).collect::<Vec<_>>().join(":")
 }
 
 /// Each sandbox that can be checked, and the version of it that is here.
@@ -49,7 +75,7 @@ fn finding(target: &Target, program: &Path) -> Finding {
         (State::Ok, version(target, program), None)
     } else {
         let (programs, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
-        let detail = format!("not in {}: {}", PATH.join(":"), programs.join(", "));
+        let detail = format!("not in {}: {}", search_path(), programs.join(", "));
         (State::Missing, detail, Some(packages.into_iter().map(install).collect::<Vec<_>>().join("; ")))
     };
     let (id, title) = (target.name.clone(), target.name.clone());
@@ -59,7 +85,7 @@ fn finding(target: &Target, program: &Path) -> Finding {
 fn version(target: &Target, program: &Path) -> String {
     let words = target.version_command(&program.display().to_string());
     let Some((program, arguments)) = words.split_first() else { return "no version is known".into() };
-    let output = Command::new(program).args(arguments).env("PATH", PATH.join(":")).stdin(Stdio::null()).output();
+    let output = Command::new(program).args(arguments).env("PATH", search_path()).stdin(Stdio::null()).output();
     match output.map(|output| Target::version_line(&output.stdout)) {
         Ok(line) if line.is_empty() => "it is there, and did not say its version".into(),
         Ok(line) => line,

@@ -8,18 +8,20 @@ use watertight_reports::{
 
 use super::{combine, record, seeing};
 use crate::{
-    check::{Check, Item},
+    check::{Capability, Check, Item},
     describe,
 };
 
-/// The reasons of the declarations that waive this check: every route that it is about must be declared absent.
+/// The reasons of the declarations that waive this check: every route that it is about must be declared absent, or the
+/// relay that it is about.
 pub(super) fn declared(check: &Check, evidence: &Evidence) -> Option<Vec<String>> {
-    let reasons = check.waived_by.iter().map(|capability| {
+    let declared = |capability: &Capability| {
         let name = capability.name();
         evidence.absent.get(name).map(|reason| format!("{name} is declared absent: {reason}"))
-    });
-    let reasons: Vec<String> = reasons.collect::<Option<_>>()?;
-    (!reasons.is_empty()).then_some(reasons)
+    };
+    let reasons: Option<Vec<String>> = check.waived_by.iter().map(declared).collect();
+    let by_relay = || check.of_relays.then(|| declared(&Capability::Relay).map(|reason| vec![reason])).flatten();
+    reasons.filter(|reasons| !reasons.is_empty()).or_else(by_relay)
 }
 
 /// Judges what was tried of the absent routes. Whether one works for certain.

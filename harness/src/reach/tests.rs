@@ -57,6 +57,7 @@ fn maker(facts: &Facts) -> Attempt {
         Facts::Lingering { .. } => Attempt::Linger { comm: path(), holding: None },
         Facts::Mounted => Attempt::Mount { over: path(), new_api: false },
         Facts::Granted => Attempt::Open { path: path(), read: false },
+        Facts::ProxyVariables { .. } => Attempt::ProxyVariables,
     }
 }
 

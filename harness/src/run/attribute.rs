@@ -212,11 +212,13 @@ fn span(launch: &Launch) -> Option<RangeInclusive<u64>> {
     Some(began..=began + launch.micros)
 }
 
-/// Whether a sighting says something about an attempt: one that speaks to a relay is *supposed* to cross loopback where
-/// the target shares it, and only what the relay sends on counts.
+/// Whether a sighting says something about an attempt: one that speaks to a relay or a proxy is *supposed* to cross loopback
+/// where the target shares it, or between the proxy's own parts, and only what is sent on counts.
 fn concerns(record: &AttemptRecord, sighting: &Sighting) -> bool {
     match (&record.attempt, &sighting.event) {
-        (Attempt::Exchange { .. } | Attempt::Mcp { .. }, Event::Frame { link, .. }) => link != "lo",
+        (Attempt::Exchange { .. } | Attempt::Mcp { .. } | Attempt::Proxied { .. }, Event::Frame { link, .. }) => {
+            link != "lo"
+        }
         _ => true,
     }
 }
@@ -230,6 +232,11 @@ fn destination(attempt: &Attempt) -> Option<Destination> {
             Stream::Sctp | Stream::Dccp => internet(*to, Carrier::Other),
             Stream::Tcp | Stream::Mptcp | Stream::TcpFastOpen | Stream::IoUring => internet(*to, Carrier::Stream),
         },
+        // By name, its nonce tells; the proxy connects to it, and nobody else does.
+        Attempt::Proxied { to, .. } => {
+            let address = to.host.parse().ok()?;
+            internet(SocketAddr::new(address, to.port), Carrier::Stream)
+        }
         Attempt::Send { to, transport, .. } => match transport {
             Datagram::Udp => internet(*to, Carrier::Datagram),
             Datagram::UdpLite => internet(*to, Carrier::Other),
@@ -242,6 +249,7 @@ fn destination(attempt: &Attempt) -> Option<Destination> {
         // What leaves through a descriptor carries the nonce. Whoever else finds the listener says nothing of descriptors.
         Attempt::Descriptors { .. }
         | Attempt::Resolve { .. }
+        | Attempt::ProxyVariables
         | Attempt::Frame
         | Attempt::Socket { .. }
         | Attempt::Network

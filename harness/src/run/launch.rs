@@ -4,6 +4,7 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     os::fd::AsFd,
+    path::PathBuf,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -23,6 +24,7 @@ use super::{
     attribute::BEGAN_AT,
     channel::{Channel, ERRORS, complain, shown},
     held,
+    leading::{self, LEADING},
     listening::{self, LISTENING},
     sockets,
     stderr::Errors,
@@ -31,7 +33,7 @@ use super::{
 };
 use crate::{
     doctor::programs,
-    site::{Plants, Site},
+    site::{Placed, Plants, Site},
 };
 
 /// How long the probe may go on after the deadlines of its attempts, and at all once a launch hung.
@@ -58,6 +60,9 @@ pub struct Manner {
     pub environment: Vec<(String, String)>,
     /// Why the probe's processes cannot be seen from outside.
     pub unseen: Option<String>,
+    /// The launch's own directory, and what lies in it, by relative path.
+    pub files_at: PathBuf,
+    pub files: Vec<(String, String)>,
 }
 
 /// What ends the reading, beside a deadline.
@@ -85,6 +90,7 @@ pub struct Running {
     comm: String,
     longest: Duration,
     began: Instant,
+    placed: Placed,
     /// Did not do in time what it was waited for.
     overdue: bool,
     /// See [`Site::ends_late`].
@@ -108,6 +114,8 @@ impl Running {
         let argv = by_path(argv);
         let mut spawn = Spawn::new(argv.clone(), [stdin, stdout, stderr]);
         Plants::into_spawn(site, &mut spawn).map_err(failed)?;
+        // Of two variables with one name the first would count.
+        spawn.env.retain(|(name, _)| manner.environment.iter().all(|(other, _)| other != name));
         spawn.env.extend(manner.environment);
         spawn.faults = manner.faults;
         let terminal = if Terminal::is_wanted(records.values()) {
@@ -121,6 +129,7 @@ impl Running {
             spawn.identity = watertight_fixtures::world::As::Root;
             spawn.groups.clear();
         }
+        let placed = Placed::place(&site.world, &manner.files_at, &manner.files, manner.as_root).map_err(failed)?;
         let (began, began_at) = (Instant::now(), site.ledger().elapsed_micros());
         let child = site.world.spawn(spawn)?;
         let mut record = Launch::not_made(&plan.launch, kind);
@@ -145,6 +154,7 @@ impl Running {
             // A target that let the harness wait for nothing once does not get the time of every attempt again.
             longest: if site.has_hung() { Duration::ZERO } else { longest(&plan) + LATE },
             began,
+            placed,
             overdue: false,
             ends_late: Arc::clone(&site.ends_late),
             record,
@@ -271,6 +281,14 @@ impl Running {
         }
     }
 
+    /// Records what leads out of the probe's network.
+    pub fn look_at_network(&mut self) {
+        // Where it cannot be told, nothing is recorded.
+        if let Some(Ok(leading)) = self.record.processes.first().map(|one| leading::of(one.pid)) {
+            self.record.outside.insert(LEADING.into(), leading);
+        }
+    }
+
     /// Reads on until the probe is done or its output ends.
     pub fn attend(&mut self) {
         let deadline = Instant::now() + self.longest.max(LATE_AGAIN);
@@ -291,7 +309,7 @@ impl Running {
     }
 
     /// Waits for the launched process to end, ends it where it does not, and gives the record away.
-    pub fn end(mut self) -> Launch {
+    pub fn end(mut self, site: &Site) -> Launch {
         self.stdin = None;
         let ending = Instant::now();
         let again = self.ends_late.get().is_some();
@@ -325,6 +343,9 @@ impl Running {
         }
         self.record.exit = Some(exit);
         self.record.micros = self.began.elapsed().as_micros() as u64;
+        if let Err(error) = self.placed.remove(&site.world) {
+            complain(&mut self.record, format!("the launch's own files could not be removed: {error}"));
+        }
         self.record
     }
 
@@ -402,7 +423,7 @@ fn in_the_world(record: &Launch, machine: u64, cookie: u64) -> bool {
 fn by_path(mut argv: Vec<String>) -> Vec<String> {
     if let Some(program) = argv.first_mut()
         && !program.contains('/')
-        && let Some(path) = programs::find(program)
+        && let Some(path) = programs::find_in_world(program)
     {
         *program = path.display().to_string();
     }

@@ -39,7 +39,7 @@ impl Session<'_> {
         assembled.plan.attempts = vec![Planned { id, nonce, deadline_ms: DEADLINE_MS, attempt }];
         let mut running = self.start(LaunchKind::Own, assembled, true)?;
         running.carry_through(&self.site);
-        let launch = running.end();
+        let launch = running.end(&self.site);
         let own = getifaddrs().map_err(|errno| RunError::Look(errno.into()))?;
         let own: BTreeSet<IpAddr> =
             own.filter_map(|one| address(one.address?)).filter(|one| !one.is_loopback()).collect();

@@ -6,6 +6,7 @@ mod attribute;
 mod channel;
 mod held;
 mod launch;
+mod leading;
 mod listener;
 mod listening;
 mod look;
@@ -19,6 +20,7 @@ mod witness;
 
 pub use attribute::again as attribute_again;
 pub use launch::{HELD_AS, HELD_BY, UNSEEN};
+pub use leading::LEADING;
 pub use listener::{Listener, Nobody};
 pub use listening::LISTENING;
 pub use look::{LOOK, LOOK_AT_NETWORK};

@@ -17,7 +17,8 @@ use super::{
     session::{RunError, Session},
 };
 use crate::{
-    planner::{SIDE, instance, provider},
+    check::Capability,
+    planner::SIDE,
     request::Request,
     scenario::{BadInput, Ending, Prerequisite, Scenario},
     site::{BROKEN_PROGRAM, BUNDLES},
@@ -61,7 +62,7 @@ impl Session<'_> {
     fn whole(&self, assembled: Assembled) -> Result<Launch, RunError> {
         let mut running = self.start(LaunchKind::Own, assembled, true)?;
         running.carry_through(&self.site);
-        Ok(running.end())
+        Ok(running.end(&self.site))
     }
 
     /// The launch ends in this way while the workload has lingering processes, and requests open in every state.
@@ -87,7 +88,7 @@ impl Session<'_> {
         if let Some(signal) = signal {
             running.signal(signal).map_err(RunError::Look)?;
         }
-        let mut launch = running.end();
+        let mut launch = running.end(&self.site);
         // Before anything is swept away that may hold them.
         self.count_upstream(&mut launch);
         self.settle(&mut launch, &before)?;
@@ -114,7 +115,7 @@ impl Session<'_> {
             assembled.records.insert(id, record);
         };
         add("alone", None);
-        for (relay, endpoint) in [("provider", provider()), ("instance", instance())] {
+        for (relay, route) in [("provider", Capability::Provider), ("instance", Capability::Instance)] {
             for state in ["pending", "incomplete", "streaming"] {
                 let name = format!("{relay}-{state}");
                 let id = format!("lingering/{name}");
@@ -134,7 +135,7 @@ impl Session<'_> {
                     _ => Request::new("GET", "/api/v1/context"),
                 };
                 steps.push(Step::Await(wait.mode(side, format!("await {nonce}")).send()));
-                add(&name, Some((endpoint.clone(), steps)));
+                add(&name, Some((self.layout.endpoint(route), steps)));
             }
         }
     }
@@ -196,8 +197,9 @@ impl Session<'_> {
     fn hides(&mut self, prerequisite: Prerequisite) -> Result<Launch, RunError> {
         let id = Scenario::Hides(prerequisite).id();
         let assembled = self.bare(&id, End::Exit(0))?;
-        let argv = self.target.argv(&self.words(&assembled, true)?)?;
-        let manner = Manner { faults: vec![fault(prerequisite)], ..self.manner() };
+        let words = self.words(&assembled, true)?;
+        let argv = self.target.argv(&words)?;
+        let manner = Manner { faults: vec![fault(prerequisite)], ..self.manner(&words)? };
         let mut launch = self.brief(argv, assembled, manner)?;
         let needed = if self.target.needs.contains(&prerequisite) { "yes" } else { "no" };
         launch.outside.insert("needed".into(), needed.into());
@@ -212,8 +214,9 @@ impl Session<'_> {
             return Ok(launch);
         };
         let assembled = self.bare(&id, End::Exit(0))?;
-        let argv = self.target.edited_argv(edit, &self.words(&assembled, true)?)?;
-        let mut manner = self.manner();
+        let words = self.words(&assembled, true)?;
+        let argv = self.target.edited_argv(edit, &words)?;
+        let mut manner = self.manner(&words)?;
         manner.as_root |= input == BadInput::NoOrdinaryUser;
         let mut launch = self.brief(argv, assembled, manner)?;
         launch.outside.insert("declared".into(), "yes".into());
@@ -226,8 +229,9 @@ impl Session<'_> {
         let mut words = self.words(&assembled, true)?;
         words.probe = vec![BROKEN_PROGRAM.into()];
         let argv = self.target.argv(&words)?;
+        let manner = self.manner(&words)?;
         let before = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
-        let mut launch = self.brief(argv, assembled, self.manner())?;
+        let mut launch = self.brief(argv, assembled, manner)?;
         // What is left is counted before it is removed.
         self.settle(&mut launch, &before)?;
         Ok(launch)
@@ -246,7 +250,7 @@ impl Session<'_> {
             // Not a wait for something: the moment itself is what is tried.
             alive += u32::from(!running.ends_by(Instant::now() + *moment));
             running.signal(Signal::SIGKILL).map_err(RunError::Look)?;
-            last = Some(running.end());
+            last = Some(running.end(&self.site));
         }
         let mut launch = last.unwrap_or_else(|| Launch::not_made(&id, LaunchKind::Own));
         launch.outside.insert("kills".into(), kills.to_string());
@@ -263,7 +267,7 @@ impl Session<'_> {
         running.greet(&self.site);
         let took = began.elapsed();
         running.signal(Signal::SIGKILL).map_err(RunError::Look)?;
-        running.end();
+        running.end(&self.site);
         Ok(took)
     }
 
@@ -272,7 +276,7 @@ impl Session<'_> {
         let mut running =
             Running::start(&self.site, LaunchKind::Own, argv, assembled, manner).map_err(RunError::Control)?;
         running.try_through(&self.site);
-        Ok(running.end())
+        Ok(running.end(&self.site))
     }
 
     /// Removes what a launch left that was not to run at all, so that the next one starts alone.

@@ -3,7 +3,10 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicU32, Ordering},
+        mpsc,
+    },
     thread,
 };
 
@@ -26,7 +29,7 @@ use crate::{
     check::Check,
     planner::{Allocator, Layout},
     scenario::Scenario,
-    site::{self, Bundle, LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
+    site::{self, Bundle, LAUNCHES, LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
     target::{Target, TargetError, User, Words},
 };
 
@@ -88,6 +91,8 @@ pub struct Session<'a> {
     /// A target that cannot be seen was launched once without trying anything, and why nothing may be tried in it.
     pub(super) looked: bool,
     pub(super) refused: Option<String>,
+    /// Of the next launch.
+    number: AtomicU32,
 }
 
 impl<'a> Session<'a> {
@@ -153,6 +158,7 @@ impl<'a> Session<'a> {
         }
         let mut layout = site.layout()?;
         layout.absent = target.absent.keys().copied().collect();
+        layout.way = target.way();
         let allocator = Allocator::default();
         Ok(Self {
             target,
@@ -166,6 +172,7 @@ impl<'a> Session<'a> {
             listener,
             looked: false,
             refused: None,
+            number: AtomicU32::new(1),
         })
     }
 
@@ -178,7 +185,7 @@ impl<'a> Session<'a> {
                 let mut running =
                     Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)?;
                 running.carry_through(&self.site);
-                self.keep(running.end());
+                self.keep(running.end(&self.site));
             }
         }
         Ok(())
@@ -228,7 +235,7 @@ impl<'a> Session<'a> {
     fn stop(&mut self, launches: Vec<Running>) -> Result<(), RunError> {
         for mut running in launches {
             running.stop();
-            self.keep(running.end());
+            self.keep(running.end(&self.site));
         }
         self.make_room()
     }
@@ -268,11 +275,12 @@ impl<'a> Session<'a> {
         with_instance: bool,
         as_root: bool,
     ) -> Result<(), RunError> {
-        let mut manner = self.manner();
-        manner.as_root |= as_root;
-        let mut running = self.start_with(kind, assembled, with_instance, manner)?;
+        let mut running = self.start_with(kind, assembled, with_instance, as_root)?;
         if running.greet(&self.site) {
             running.look_at_sockets(&self.site);
+            if kind == LaunchKind::Target {
+                running.look_at_network();
+            }
             // Only of broken targets is it asked what listens there.
             if self.only_needed && kind == LaunchKind::Target {
                 running.look_at_listeners();
@@ -285,7 +293,7 @@ impl<'a> Session<'a> {
             running.note_terminal(&self.site);
         }
         running.tell(&self.site);
-        let mut launch = running.end();
+        let mut launch = running.end(&self.site);
         launch.outside.insert("workspace".into(), WORKSPACE.into());
         self.keep(launch);
         self.make_room()
@@ -297,7 +305,7 @@ impl<'a> Session<'a> {
         assembled: Assembled,
         with_instance: bool,
     ) -> Result<Running, RunError> {
-        self.start_with(kind, assembled, with_instance, self.manner())
+        self.start_with(kind, assembled, with_instance, false)
     }
 
     fn start_with(
@@ -305,17 +313,26 @@ impl<'a> Session<'a> {
         kind: LaunchKind,
         assembled: Assembled,
         with_instance: bool,
-        manner: Manner,
+        as_root: bool,
     ) -> Result<Running, RunError> {
-        let argv = self.target.argv(&self.words(&assembled, with_instance)?)?;
+        let words = self.words(&assembled, with_instance)?;
+        let argv = self.target.argv(&words)?;
+        let mut manner = self.manner(&words)?;
+        manner.as_root |= as_root;
         Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)
     }
 
-    pub(super) fn manner(&self) -> Manner {
-        let environment = self.target.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        let as_root = self.target.as_root(self.options.as_root);
-        let by_root = self.target.user == User::AgentByRoot;
-        Manner { as_root, by_root, environment, unseen: self.target.unseen.clone(), ..Manner::default() }
+    /// How a launch with these words is made.
+    pub(super) fn manner(&self, words: &Words) -> Result<Manner, RunError> {
+        Ok(Manner {
+            as_root: self.target.as_root(self.options.as_root),
+            by_root: self.target.user == User::AgentByRoot,
+            faults: vec![],
+            environment: self.target.environment(words)?,
+            unseen: self.target.unseen.clone(),
+            files_at: words.values["files"].clone().into(),
+            files: self.target.files(words),
+        })
     }
 
     /// Launches beside the main one.
@@ -376,6 +393,7 @@ impl<'a> Session<'a> {
 
     pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, RunError> {
         let mut values = self.values();
+        values.insert("files", format!("{LAUNCHES}{}", self.number.fetch_add(1, Ordering::Relaxed)));
         if has_bundles(self.target) {
             let Bundle { name, path, root } = self.site.make_bundle()?;
             values.extend([(NAME_PLACEHOLDER, name), (BUNDLE_PLACEHOLDER, path), (ROOT_PLACEHOLDER, root)]);

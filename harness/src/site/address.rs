@@ -13,6 +13,8 @@ pub const RESOLVER_V4: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 53);
 /// The provider and the instance, on the internet side.
 pub const PROVIDER_V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 10);
 pub const INSTANCE_V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 20);
+/// Every other name under `test.`: nobody may reach it.
+pub const OTHER_V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 66);
 pub const PROVIDER_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0x113, 0, 0, 0, 0, 0x10);
 pub const INSTANCE_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0x113, 0, 0, 0, 0, 0x20);
 pub const PROVIDER_NAME: &str = "provider.test";

@@ -3,6 +3,7 @@
 pub mod address;
 mod granted;
 mod listeners;
+mod placed;
 mod planted;
 mod root;
 mod secrets;
@@ -10,8 +11,9 @@ mod up;
 
 pub use granted::{CGROUP, KERNEL_FILES, NODES, asked, here as granted_here, spare_here, typing};
 pub use listeners::CANARIES;
+pub use placed::Placed;
 pub use planted::{
-    ADAPTER, BROKEN_PROGRAM, LINKED_KEY, OPEN_KEY, Plants, RUN_DIR, SOCKETS, WORKSPACE_KEY, plant_adapter,
+    ADAPTER, BROKEN_PROGRAM, LAUNCHES, LINKED_KEY, OPEN_KEY, Plants, RUN_DIR, SOCKETS, WORKSPACE_KEY, plant_adapter,
 };
 pub use root::{BUNDLES, Bundle};
 pub use secrets::{Secrets, random};

@@ -21,9 +21,10 @@ use nix::{
     },
     unistd::pipe,
 };
-use watertight_fixtures::world::{HOME, Key, Spawn, WORKSPACE, World};
+use watertight_fixtures::world::{HOME, Key, Spawn, TOOLS, WORKSPACE, World};
 
 use super::{secrets::Secrets, up::Site};
+use crate::doctor::programs;
 
 /// The first number of a planted descriptor.
 const FIRST: i32 = 17;
@@ -38,6 +39,8 @@ pub const SOCKETS: &str = "/run/user/1777/relays";
 /// The file of a manifest's adapter, and where an adapter keeps what its sandboxes need outside.
 pub const ADAPTER: &str = "/run/watertight-adapter";
 pub const RUN_DIR: &str = "/run/user/1777/sandboxes";
+/// What the directories of launches that have files of their own begin with; a number follows.
+pub const LAUNCHES: &str = "/run/user/1777/launch-";
 /// A group that only the launcher is in.
 pub const GROUP: u32 = 4242;
 
@@ -108,8 +111,10 @@ pub fn plant_adapter(world: &World, program: Option<&str>) -> io::Result<()> {
 impl Plants {
     /// Gives a launch what its user has, and everything that a careless launcher leaves.
     pub fn into_spawn(site: &Site, spawn: &mut Spawn) -> io::Result<()> {
+        let tools = programs::tools().map_or_else(String::new, |_| format!("{TOOLS}/bin:"));
+        let path = tools + &programs::PATH.join(":");
         let usual = [
-            ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+            ("PATH", path.as_str()),
             ("HOME", HOME),
             ("USER", "agent"),
             ("LOGNAME", "agent"),

@@ -25,7 +25,10 @@ use super::{
     planted::Plants,
     secrets::Secrets,
 };
-use crate::planner::Layout;
+use crate::{
+    doctor::programs,
+    planner::{Layout, Way},
+};
 
 const HTTP: u16 = 80;
 /// What sightings of watched files are called, and how much of one is shown.
@@ -87,6 +90,7 @@ impl Site {
         let began = Instant::now();
         let mut config = Config::new(program);
         config.programs.extend(beside.iter().cloned().map(|(name, path)| Program { name, path }));
+        config.tools = programs::tools();
         config.etc.push(("hosts".into(), address::hosts()));
         let world = World::up(&config)?;
         let capture = Capture::start(&world, began)?;
@@ -158,6 +162,7 @@ impl Site {
             home: HOME.into(),
             workspace: WORKSPACE.into(),
             absent: vec![],
+            way: Way::Relays,
             needles: self.secrets.key_needles(),
             tun: granted.iter().any(|one| one == "/dev/net/tun"),
             planted: self.secrets.planted_needles(),

@@ -60,6 +60,9 @@ pub struct Variant {
     /// Environment of the launch, beside and before that of the manifest.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Files of the launch, beside and before those of the manifest.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
     /// What it is known to fail, beside what the manifest itself says.
     #[serde(default)]
     pub known_failures: BTreeMap<String, KnownFailure>,

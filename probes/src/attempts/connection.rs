@@ -7,7 +7,9 @@ use sha2::{Digest, Sha256};
 use super::{
     answer::{self, Received},
     http::{Head, Reader, State},
-    net, unix,
+    net,
+    proxy::{self, Tunnel},
+    unix,
 };
 use crate::{
     context::{Context, Stop, hex},
@@ -59,6 +61,11 @@ impl Connection {
         let stream = match to {
             Endpoint::Tcp(address) => net::tcp(context, *address)?,
             Endpoint::UnixPath(path) => unix::stream(context, &UnixAddress::Path(path.clone()))?,
+            Endpoint::Proxied { proxy, to } => match proxy::tunnel(context, proxy, to)? {
+                Tunnel::Open(stream) => stream,
+                // As where nobody listens: the script has not begun.
+                Tunnel::Refused(_) => return Err(Stop::Refused("proxy", libc::ECONNREFUSED)),
+            },
         };
         Ok(Self {
             stream,

@@ -2,7 +2,7 @@
 
 use super::{
     change, datagram, descriptors, dns, exchange, files, linger, mcp, namespaces, net, network, outsiders, ports,
-    privileges, raw, scan, unix,
+    privileges, proxy, raw, scan, unix,
 };
 use crate::{
     context::{Attempted, Context},
@@ -13,6 +13,8 @@ use crate::{
 pub fn make(context: &Context<'_>, attempt: &Attempt) -> Attempted {
     match attempt {
         Attempt::Connect { transport, to, source_port } => net::connect(context, *transport, *to, *source_port),
+        Attempt::Proxied { proxy, to } => proxy::reach(context, proxy, to),
+        Attempt::ProxyVariables => Ok(proxy::variables()),
         Attempt::Send { transport, to, call, source_port, dns } => {
             datagram::send(context, *transport, *to, *call, *source_port, dns.as_ref())
         }

@@ -22,6 +22,7 @@ mod network;
 mod outsiders;
 mod ports;
 mod privileges;
+mod proxy;
 mod raw;
 mod scan;
 mod unix;

@@ -22,7 +22,8 @@ const NOTE_EVERY: u16 = 256;
 
 /// `Attempt::Ports`.
 pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16, known: bool) -> Attempted {
-    let listener = if known { Some(TcpListener::bind((of, 0)).map_err(refused("bind"))?) } else { None };
+    // Where it may not listen, it may still connect, and the harness learns that nothing shows the scan to see.
+    let listener = if known { TcpListener::bind((of, 0)).ok() } else { None };
     let known = match &listener {
         Some(listener) => Some(listener.local_addr().map_err(refused("getsockname"))?.port()),
         None => None,

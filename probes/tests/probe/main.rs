@@ -7,6 +7,7 @@ mod order;
 mod outsiders;
 mod places;
 mod privileges;
+mod proxies;
 mod relays;
 mod roots;
 mod servers;
@@ -44,6 +45,7 @@ fn suite() -> ExitCode {
         networks::trials(),
         places::trials(),
         privileges::trials(),
+        proxies::trials(),
         relays::trials(),
         roots::trials(),
     ]

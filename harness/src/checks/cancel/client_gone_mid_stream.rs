@@ -6,7 +6,7 @@ use watertight_reports::results::{ControlKind, Subject};
 use super::{cancelled, each_way, once, request};
 use crate::{
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange},
+    planner::{Planner, exchange},
 };
 
 pub static CHECK: Check =
@@ -20,6 +20,6 @@ fn plan(plan: &mut Planner<'_>) {
     for (route, name, end) in each_way(plan.routes()) {
         let mut steps = request(route, plan, &name, "stream").send();
         steps.extend([Step::ReadUntil("event-1".into()), end, once(route, plan, &name, "await-gone")]);
-        plan.ask(name, exchange(endpoint(route), steps)).deadline(4_000);
+        plan.ask(name, exchange(plan.endpoint(route), steps)).deadline(4_000);
     }
 }

@@ -5,7 +5,7 @@ use watertight_reports::results::{ControlKind, Subject};
 use super::{cancelled, each_way, once, request};
 use crate::{
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange},
+    planner::{Planner, exchange},
 };
 
 pub static CHECK: Check =
@@ -19,6 +19,6 @@ fn plan(plan: &mut Planner<'_>) {
     for (route, name, end) in each_way(plan.routes()) {
         let mut steps = request(route, plan, &name, "pending").send();
         steps.extend([once(route, plan, &name, "await"), end, once(route, plan, &name, "await-gone")]);
-        plan.ask(name, exchange(endpoint(route), steps)).deadline(4_000);
+        plan.ask(name, exchange(plan.endpoint(route), steps)).deadline(4_000);
     }
 }

@@ -6,7 +6,7 @@ use watertight_reports::results::{ControlKind, Subject};
 use super::{cancelled, each_way, once};
 use crate::{
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange},
+    planner::{Planner, exchange},
     request::{CHAT, Request},
 };
 
@@ -20,12 +20,12 @@ pub static CHECK: Check =
 fn plan(plan: &mut Planner<'_>) {
     for (route, name, end) in each_way(plan.routes()) {
         let request = match route {
-            Capability::Provider => Request::new("POST", CHAT).bearer(BearerForm::Right),
+            Capability::Provider | Capability::Relay => Request::new("POST", CHAT).bearer(BearerForm::Right),
             Capability::Instance => Request::new("POST", "/api/v1/messages"),
         };
         let mut steps = request.mode(plan.nonce(&name), "pending").missing_body(1000).send();
         steps.push(Step::Send("the first of a thousand bytes".into()));
         steps.extend([once(route, plan, &name, "await"), end, once(route, plan, &name, "await-gone")]);
-        plan.ask(name, exchange(endpoint(route), steps)).deadline(4_000);
+        plan.ask(name, exchange(plan.endpoint(route), steps)).deadline(4_000);
     }
 }

@@ -29,7 +29,7 @@ const WAYS: [(&str, Step); 2] = [("closed", Step::Close), ("reset", Step::Reset)
 /// A permitted request that the route's origin will treat as `mode` says.
 fn request(route: Capability, plan: &Planner<'_>, name: &str, mode: &str) -> Request {
     let request = match route {
-        Capability::Provider => Request::chat(),
+        Capability::Provider | Capability::Relay => Request::chat(),
         Capability::Instance => {
             Request::new("POST", "/api/v1/messages").header("content-type", "application/json").body("{}")
         }

@@ -9,7 +9,7 @@ use super::{once, request};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange},
+    planner::{Planner, exchange},
 };
 
 pub static CHECK: Check = Check::facts("CANCEL-5", "cancel::upstream_cut_short", ControlKind::Twin, plan, judge)
@@ -31,11 +31,11 @@ fn plan(plan: &mut Planner<'_>) {
             let mut steps = request(route, plan, &name, cut).exchange();
             // The next request, on a new connection.
             steps.push(once(route, plan, &name, "await"));
-            plan.ask(name, exchange(endpoint(route), steps));
+            plan.ask(name, exchange(plan.endpoint(route), steps));
         }
         let name = format!("{}-whole", route.name());
         let steps = request(route, plan, &name, "plain").exchange();
-        plan.ask(name, exchange(endpoint(route), steps));
+        plan.ask(name, exchange(plan.endpoint(route), steps));
     }
 }
 

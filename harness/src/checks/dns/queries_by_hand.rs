@@ -23,6 +23,7 @@ fn plan(plan: &mut Planner<'_>) {
         plan.deny(format!("resolver-{name}"), over_udp(resolver, qtype));
     }
     plan.deny("resolver-tcp", over_tcp(resolver));
+    plan.deny_address_by_proxy("resolver", |_| resolver);
     for (family, to) in [("v4", plan.internet_v4(53)), ("v6", plan.internet_v6(53))] {
         plan.deny(format!("udp-{family}"), over_udp(to, 1));
     }

@@ -17,6 +17,7 @@ fn plan(plan: &mut Planner<'_>) {
         plan.deny(format!("tcp-{family}"), tcp(to));
         let to = plan.host_udp(address);
         plan.deny(format!("udp-{family}"), udp(to));
+        plan.deny_address_by_proxy(family, |plan| plan.host_tcp(address));
     }
     let mut to = plan.at(PEER_LINK_LOCAL.into());
     scope(&mut to, plan.layout.link);

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use watertight_probe::plan::Authority;
+
 use crate::{
     check::Check,
     planner::{Planner, tcp, udp},
@@ -35,5 +37,15 @@ fn plan(plan: &mut Planner<'_>) {
     ] {
         let to = plan.host_tcp(spelling);
         plan.deny(name, tcp(to));
+    }
+    plan.deny_address_by_proxy("v4", |plan| plan.host_tcp(v4));
+    plan.deny_address_by_proxy("v6", |plan| plan.host_tcp(v6));
+    plan.deny_address_by_proxy("unspecified", |plan| plan.host_tcp(Ipv4Addr::UNSPECIFIED.into()));
+    plan.deny_address_by_proxy("mapped", |plan| plan.host_tcp(Ipv4Addr::LOCALHOST.to_ipv6_mapped().into()));
+    for (name, host) in [("localhost", "localhost"), ("decimal", "2130706433"), ("short", "127.1")] {
+        plan.deny_by_proxy(name, |plan| {
+            let to = plan.host_tcp(v4);
+            (Authority { host: host.into(), port: to.port() }, to)
+        });
     }
 }

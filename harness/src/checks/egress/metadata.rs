@@ -28,5 +28,6 @@ fn plan(plan: &mut Planner<'_>) {
         plan.deny(name, tcp(SocketAddr::new(address, 80)));
         let to = plan.at(address);
         plan.deny(format!("{name}-other-port"), tcp(to));
+        plan.deny_address_by_proxy(name, |_| SocketAddr::new(address, 80));
     }
 }

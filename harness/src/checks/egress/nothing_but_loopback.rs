@@ -2,10 +2,13 @@
 //!
 //! Kernels put down, address-less tunnel templates into each namespace; their presence is no finding.
 
-use watertight_probe::{observation::Facts, plan::Attempt};
+use watertight_probe::{
+    observation::{Facts, Outcome},
+    plan::Attempt,
+};
 use watertight_reports::{evidence::LaunchKind, results::ControlKind};
 
-use crate::{case::Case, check::Check, planner::Planner};
+use crate::{case::Case, check::Check, planner::Planner, run::LEADING};
 
 pub static CHECK: Check =
     Check::facts("EGRESS-2", "egress::nothing_but_loopback", ControlKind::KnownPositive, plan, judge)
@@ -16,13 +19,23 @@ fn plan(plan: &mut Planner<'_>) {
 }
 
 fn judge(case: &mut Case<'_>) {
-    let seen = [LaunchKind::ControlBefore, LaunchKind::Target].map(|kind| elsewhere(case, kind));
-    case.control(!seen[0].is_empty(), "the unconfined probe sees the world's link, addresses and routes");
+    let outside = elsewhere(case, LaunchKind::ControlBefore);
+    case.control(!outside.is_empty(), "the unconfined probe sees the world's link, addresses and routes");
+    let refused = matches!(case.outcome("network"), Some(Outcome::Refused { .. }));
+    let leading = case.launch_of("network").and_then(|launch| launch.outside.get(LEADING));
+    if let Some(leading) = leading.filter(|_| refused) {
+        // What the workload may not ask, the harness can.
+        case.note("netlink is refused inside; what the namespace holds was seen from outside");
+        for way in leading.split(", ").filter(|way| !way.is_empty()) {
+            case.breach(way);
+        }
+        return;
+    }
     if let Some(Facts::Network { links, .. }) = case.facts_in(LaunchKind::Target, "network") {
         case.control(links.iter().any(|link| link.loopback), "inside, the probe sees loopback");
     }
-    for way in &seen[1] {
-        case.breach(way.clone());
+    for way in elsewhere(case, LaunchKind::Target) {
+        case.breach(way);
     }
 }
 

@@ -23,4 +23,6 @@ fn plan(plan: &mut Planner<'_>) {
         let to = plan.host_tcp_on(SocketAddr::new(HOST_V4.into(), port));
         plan.deny(format!("host-{port}"), tcp(to));
     }
+    plan.deny_address_by_proxy("v4-80", |plan| plan.internet_v4(80));
+    plan.deny_address_by_proxy("host-80", |plan| plan.host_tcp_on(SocketAddr::new(HOST_V4.into(), 80)));
 }

@@ -58,11 +58,17 @@ const ADDRESSES: [&str; 38] = [
     "fd00::1",
 ];
 
+/// Those that a proxy is asked for: one of each kind of private network.
+const BY_PROXY: [&str; 5] = ["10.0.0.1", "100.64.0.1", "172.16.0.1", "192.168.0.1", "fd00::1"];
+
 fn plan(plan: &mut Planner<'_>) {
     for text in ADDRESSES {
         if let Ok(address) = text.parse::<IpAddr>() {
             let to = plan.at(address);
             plan.deny(text, tcp(to));
+            if BY_PROXY.contains(&text) {
+                plan.deny_address_by_proxy(text, |plan| plan.at(address));
+            }
         }
     }
 }

@@ -7,13 +7,14 @@ use super::{authority, of_routes, other, plan_permitted, refused, relays_work, r
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange},
+    planner::{Planner, exchange},
     request::Request,
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-5", "origin::connect", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .caught_on(&["tunnel-connect"])
     .spared(&[
         ("*-permitted", "a control of the check"),
@@ -35,7 +36,7 @@ fn plan(plan: &mut Planner<'_>) {
         };
         let request = Request::new("CONNECT", &target).host(&target).mode(plan.nonce(name), "plain");
         let request = match route(name) {
-            Capability::Provider => request.bearer(BearerForm::Right),
+            Capability::Provider | Capability::Relay => request.bearer(BearerForm::Right),
             Capability::Instance => request,
         };
         let mut steps = request.send();
@@ -43,7 +44,7 @@ fn plan(plan: &mut Planner<'_>) {
         let inside = Request::new("GET", "/v1/models").mode(plan.nonce(name), "plain").send();
         steps.extend(inside);
         steps.push(Step::ReadToEnd);
-        plan.ask(name, exchange(endpoint(route(name)), steps)).evil(evil);
+        plan.ask(name, exchange(plan.endpoint(route(name)), steps)).evil(evil);
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-10", "origin::credentials", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Instance])
+    .of_relays()
     .caught_on(&["add-credential-to-instance", "drop-instance-credential"])
     .spared(&[
         ("*-permitted", "a control of the check"),

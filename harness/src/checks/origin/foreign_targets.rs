@@ -9,13 +9,14 @@ use super::{authority, other, plan_permitted, refused, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange},
+    planner::{Planner, exchange},
     request::Request,
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-2", "origin::foreign_targets", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .caught_on(&["accept-absolute-form", "join-target-to-origin"])
     .spared(&[
         ("*-permitted", "a control of the check"),
@@ -55,10 +56,10 @@ fn plan(plan: &mut Planner<'_>) {
             };
             let request = Request::new(method, &target).mode(plan.nonce(&name), "plain");
             let request = match route {
-                Capability::Provider => request.bearer(BearerForm::Right),
+                Capability::Provider | Capability::Relay => request.bearer(BearerForm::Right),
                 Capability::Instance => request,
             };
-            plan.ask(name, exchange(endpoint(route), request.exchange())).evil(evil);
+            plan.ask(name, exchange(plan.endpoint(route), request.exchange())).evil(evil);
         }
     }
 }

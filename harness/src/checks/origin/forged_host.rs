@@ -6,12 +6,13 @@ use super::{authority, of_routes, only_own_origin, other, plan_permitted, relays
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange, permitted},
+    planner::{Planner, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-1", "origin::forged_host", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .caught_on(&["route-by-host", "forward-host", "resolve-host", "send-twice"])
     .spared(&[
         ("*-permitted", "a control of the check"),
@@ -33,7 +34,7 @@ fn plan(plan: &mut Planner<'_>) {
             evil.to_string()
         };
         let request = permitted(route(name)).host(&host).mode(plan.nonce(name), "plain");
-        plan.ask(name, exchange(endpoint(route(name)), request.exchange())).evil(evil);
+        plan.ask(name, exchange(plan.endpoint(route(name)), request.exchange())).evil(evil);
     }
 }
 

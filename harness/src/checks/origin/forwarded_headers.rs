@@ -7,13 +7,14 @@ use super::{plan_permitted, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange, permitted},
+    planner::{Planner, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-9", "origin::forwarded_headers", ControlKind::Twin, plan, judge)
     .should()
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .caught_on(&[
         "forward-header-forwarded",
         "forward-header-x-forwarded-for",
@@ -38,7 +39,7 @@ fn plan(plan: &mut Planner<'_>) {
             request = request.header(header, "planted");
         }
         let steps = request.mode(plan.nonce(&name), "plain").exchange();
-        plan.ask(name, exchange(endpoint(route), steps));
+        plan.ask(name, exchange(plan.endpoint(route), steps));
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ORIGIN-11", "origin::framing", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Instance])
+    .of_relays()
     .caught_on(&["accept-bare-line-feeds"]).spared(&[("*-permitted", "a control of the check"), ("*", "hyper refuses it or makes the framing anew as well: of our own refusals that of bare line feeds stands alone")]);
 
 /// Framing headers of a message whose body holds a second request, by name.

@@ -18,7 +18,7 @@ use watertight_probe::{observation::Ended, sighting::Event};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange, permitted},
+    planner::{Planner, exchange, permitted},
     site::address,
 };
 
@@ -50,7 +50,7 @@ fn of_routes(names: &[&'static str], routes: &[Capability]) -> Vec<&'static str>
 /// The origin of this route, as its relay must name it.
 fn authority(of: Capability) -> String {
     match of {
-        Capability::Provider => address::PROVIDER_V4,
+        Capability::Provider | Capability::Relay => address::PROVIDER_V4,
         Capability::Instance => address::INSTANCE_V4,
     }
     .to_string()
@@ -59,7 +59,7 @@ fn authority(of: Capability) -> String {
 /// The other route: its origin is as foreign as any.
 fn other(than: Capability) -> Capability {
     match than {
-        Capability::Provider => Capability::Instance,
+        Capability::Provider | Capability::Relay => Capability::Instance,
         Capability::Instance => Capability::Provider,
     }
 }
@@ -109,6 +109,6 @@ fn plan_permitted(plan: &mut Planner<'_>) {
     for route in plan.routes() {
         let name = format!("{}-permitted", route.name());
         let steps = permitted(route).mode(plan.nonce(&name), "plain").exchange();
-        plan.ask(name, exchange(endpoint(route), steps));
+        plan.ask(name, exchange(plan.endpoint(route), steps));
     }
 }

@@ -7,12 +7,13 @@ use super::{plan_permitted, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange, permitted},
+    planner::{Planner, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-8", "origin::proxy_headers", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .caught_on(&[
         "forward-named-by-connection",
         "forward-header-proxy-authorization",
@@ -38,7 +39,7 @@ fn plan(plan: &mut Planner<'_>) {
             request = request.header(header, "planted");
         }
         let steps = request.header("x-kept", "planted").mode(plan.nonce(&name), "plain").exchange();
-        plan.ask(name, exchange(endpoint(route), steps));
+        plan.ask(name, exchange(plan.endpoint(route), steps));
     }
 }
 

@@ -6,12 +6,13 @@ use super::{only_own_origin, plan_permitted, relays_work};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange, permitted},
+    planner::{Planner, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-7", "origin::redirects", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .caught_on(&["follow-redirects", "forward-host", "send-twice"])
     .spared(&[
         ("*-permitted", "a control of the check"),
@@ -28,7 +29,7 @@ fn plan(plan: &mut Planner<'_>) {
             let evil = plan.internet_v4(80);
             let mode = format!("redirect http://{evil}/{} {status}", plan.nonce(&name));
             let steps = permitted(route).mode(plan.nonce(&name), mode).exchange();
-            plan.ask(name, exchange(endpoint(route), steps)).evil(evil);
+            plan.ask(name, exchange(plan.endpoint(route), steps)).evil(evil);
         }
     }
 }

@@ -7,12 +7,13 @@ use super::{only_own_origin, plan_permitted, refused, relays_work, route};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange, permitted},
+    planner::{Planner, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ORIGIN-6", "origin::upgrade", ControlKind::Twin, plan, judge)
     .about(Subject::Relay)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .caught_on(&["accept-upgrade", "forward-upgrade", "forward-switching-protocols", "forward-host", "send-twice"])
     .spared(&[
         ("*-permitted", "a control of the check"),
@@ -31,17 +32,17 @@ fn plan(plan: &mut Planner<'_>) {
             let mut steps = request.mode(nonce, "plain").send();
             // What a client would say in the new protocol, at once.
             steps.extend([Step::Send(format!("\\x81\\x28wt:{nonce}\r\n\r\n")), Step::ReadToEnd]);
-            plan.ask(name, exchange(endpoint(route), steps));
+            plan.ask(name, exchange(plan.endpoint(route), steps));
         }
         // The origin itself answers 101.
         let name = format!("{}-switched", route.name());
         let mut steps = permitted(route).mode(plan.nonce(&name), "switch").send();
         steps.extend([Step::Send(format!("wt:{}", plan.nonce(&name))), Step::ReadResponse]);
-        plan.ask(name, exchange(endpoint(route), steps));
+        plan.ask(name, exchange(plan.endpoint(route), steps));
         // HTTP/2 with prior knowledge.
         let name = format!("{}-preface", route.name());
         let steps = vec![Step::Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".into()), Step::ReadToEnd];
-        plan.ask(name, exchange(endpoint(route), steps));
+        plan.ask(name, exchange(plan.endpoint(route), steps));
     }
 }
 

@@ -7,7 +7,7 @@ use super::body::digest;
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, endpoint, exchange, permitted},
+    planner::{Planner, exchange, permitted},
 };
 
 pub static CHECK: Check = Check::facts("ROUTE-7", "route::half_close_keeps_response", ControlKind::Twin, plan, judge)
@@ -31,7 +31,7 @@ fn plan(plan: &mut Planner<'_>) {
                 steps.push(Step::HalfClose);
             }
             steps.push(Step::ReadResponse);
-            plan.ask(name, exchange(endpoint(route), steps));
+            plan.ask(name, exchange(plan.endpoint(route), steps));
         }
     }
 }

@@ -1,13 +1,17 @@
 //! ROUTE-2: the instance's relay carries methods, paths, queries and bodies of 32 MiB both ways, byte for byte.
 
-use watertight_probe::sighting::Event;
+use watertight_probe::{
+    observation::Outcome,
+    plan::{Attempt, Carry},
+    sighting::Event,
+};
 use watertight_reports::results::{ControlKind, Subject};
 
 use super::body::digest;
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, exchange, instance},
+    planner::{Planner, by, exchange, instance_authority},
     request::Request,
 };
 
@@ -34,17 +38,23 @@ const SEED: u32 = 0x5eed;
 fn plan(plan: &mut Planner<'_>) {
     for method in METHODS {
         let request = Request::new(method, "/api/v1/echo").mode(plan.nonce(method), "plain");
-        plan.ask(method, exchange(instance(), request.exchange()));
+        plan.ask(method, exchange(plan.endpoint(Capability::Instance), request.exchange()));
     }
     for target in TARGETS {
         let request = Request::new("GET", target).mode(plan.nonce(target), "plain");
-        plan.ask(target, exchange(instance(), request.exchange()));
+        plan.ask(target, exchange(plan.endpoint(Capability::Instance), request.exchange()));
     }
     let up = Request::new("POST", "/api/v1/upload").mode(plan.nonce("up"), "plain").generated_body(LARGE, SEED);
-    plan.ask("up", exchange(instance(), up.exchange())).deadline(45_000);
+    plan.ask("up", exchange(plan.endpoint(Capability::Instance), up.exchange())).deadline(45_000);
+    // The other uses of a proxy carry a request as well.
+    let tunnel = plan.layout.way.proxies().into_iter().find(|proxy| proxy.by != Carry::Absolute);
+    for proxy in plan.layout.way.proxies().into_iter().filter(|proxy| Some(proxy) != tunnel.as_ref()) {
+        let name = format!("by-{}", by(proxy.by));
+        plan.ask(name, Attempt::Proxied { proxy, to: instance_authority() }).deadline(10_000);
+    }
     let mode = format!("large {LARGE} {SEED}");
     let down = Request::new("GET", "/api/v1/download").mode(plan.nonce("down"), mode);
-    plan.ask("down", exchange(instance(), down.exchange())).deadline(45_000);
+    plan.ask("down", exchange(plan.endpoint(Capability::Instance), down.exchange())).deadline(45_000);
 }
 
 fn judge(case: &mut Case<'_>) {
@@ -53,6 +63,15 @@ fn judge(case: &mut Case<'_>) {
     }
     for target in TARGETS {
         arrived(case, target, "GET", target);
+    }
+    for name in case.proxied() {
+        let heard = matches!(case.outcome(&name), Some(Outcome::Heard { .. }));
+        let came = case
+            .arrived(&name)
+            .iter()
+            .filter(|one| matches!(one.event, Event::Request { .. } | Event::Received { .. }))
+            .count();
+        case.require(heard && came > 0, format!("{name}: the instance was not asked by way of it, or not heard"));
     }
     let expected = digest(LARGE, SEED);
     let body = case.arrived("up").iter().find_map(|one| match &one.event {

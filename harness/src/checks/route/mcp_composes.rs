@@ -14,6 +14,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("ROUTE-3", "route::mcp_composes", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Relay)
     .waived_by(&[Capability::Instance])
+    .of_relays()
     .caught_on(&["send-twice"]);
 
 fn plan(plan: &mut Planner<'_>) {

@@ -2,7 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use watertight_probe::{observation::Outcome, plan::Attempt};
+use watertight_probe::{
+    observation::{Observation, Outcome},
+    plan::Attempt,
+};
 use watertight_reports::{
     evidence::LaunchKind,
     results::{ControlKind, Subject},
@@ -11,7 +14,7 @@ use watertight_reports::{
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{INSTANCE_PORT, Planner, exchange, instance, provider, tcp},
+    planner::{INSTANCE_PORT, Planner, exchange, instance_authority, tcp},
     request::Request,
     site::address,
 };
@@ -23,16 +26,24 @@ pub static CHECK: Check = Check::facts("ROUTE-4", "route::no_instance_no_port", 
     .spared(&[("*", "one port, seen from several sides: as a port, as the address behind it, by a client of it")]);
 
 fn plan(plan: &mut Planner<'_>) {
-    let to = (Ipv4Addr::LOCALHOST, INSTANCE_PORT).into();
-    plan.ask("port", tcp(to)).only_in(LaunchKind::NoInstance);
+    match plan.layout.way.proxies().first().cloned() {
+        None => {
+            let to = (Ipv4Addr::LOCALHOST, INSTANCE_PORT).into();
+            plan.ask("port", tcp(to)).only_in(LaunchKind::NoInstance);
+        }
+        Some(proxy) => {
+            let attempt = Attempt::Proxied { proxy, to: instance_authority() };
+            plan.ask("port", attempt).deadline(5_000).only_in(LaunchKind::NoInstance);
+        }
+    }
     let to = (address::INSTANCE_V4, 80).into();
     plan.ask("directly", tcp(to)).only_in(LaunchKind::NoInstance);
     if plan.routes().contains(&Capability::Provider) {
         let models = Request::models().mode(plan.nonce("provider"), "plain").exchange();
-        plan.ask("provider", exchange(provider(), models)).only_in(LaunchKind::NoInstance);
+        plan.ask("provider", exchange(plan.endpoint(Capability::Provider), models)).only_in(LaunchKind::NoInstance);
     }
     let request = Request::new("GET", "/api/v1/context").mode(plan.nonce("with"), "plain");
-    plan.ask("with", exchange(instance(), request.exchange()));
+    plan.ask("with", exchange(plan.endpoint(Capability::Instance), request.exchange()));
     let instance = format!("http://127.0.0.1:{INSTANCE_PORT}");
     plan.ask("mcp", Attempt::Mcp { instance }).deadline(10_000).only_in(LaunchKind::NoInstance);
 }
@@ -52,7 +63,15 @@ fn judge(case: &mut Case<'_>) {
     }
     for name in ["port", "directly"] {
         let Some(record) = case.attempt_in(LaunchKind::NoInstance, name) else { continue };
-        let refused = record.observation.as_ref().is_some_and(|one| matches!(one.outcome, Outcome::Refused { .. }));
+        // What a proxy answered in place of the instance is a refusal as well.
+        let proxied = matches!(record.attempt, Attempt::Proxied { .. });
+        let refused = |one: &Observation| match one.outcome {
+            Outcome::Refused { .. } => true,
+            // So is that there is no proxy.
+            Outcome::Found { .. } | Outcome::Absent { .. } => proxied,
+            _ => false,
+        };
+        let refused = record.observation.as_ref().is_some_and(refused);
         case.require(refused, format!("{name}: it was not refused"));
     }
 }

@@ -12,6 +12,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("SOCKET-2", "socket::failed_launch", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Launcher)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .launching(&[Scenario::FailsLate])
     .caught_on(&["keep-listening-after-failure", "orphans-survive", "no-cleanup", "leave-a-link", "always-exit-zero"]);
 

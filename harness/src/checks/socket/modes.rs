@@ -15,6 +15,7 @@ use crate::{
 pub static CHECK: Check = Check::facts("SOCKET-1", "socket::modes", ControlKind::KnownPositive, plan, judge)
     .about(Subject::Launcher)
     .waived_by(Capability::ROUTES)
+    .of_relays()
     .witnessed()
     .caught_on(&["socket-mode-open", "socket-mode-after-listen", "directory-mode-open", "become-another-user"]);
 

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use crate::{
-    doctor::programs::{PATH, install, missing},
+    doctor::programs::{install, missing, search_path},
     target::Target,
 };
 
@@ -23,7 +23,7 @@ pub fn all_there(targets: &[Target]) -> Result<(), Refusal> {
             words.push(format!(
                 "target {} needs the program `{program}`, which is not in {}: install {} ({})",
                 target.name,
-                PATH.join(":"),
+                search_path(),
                 package.split_once(':').map_or(package, |(_, name)| name),
                 install(package)
             ));

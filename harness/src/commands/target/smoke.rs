@@ -20,7 +20,7 @@ use super::{
     adapter,
 };
 use crate::{
-    check::Check,
+    check::{Capability, Check},
     checks, describe, outcome,
     profile::Profile,
     run::{Nobody, Options},
@@ -29,6 +29,8 @@ use crate::{
 
 /// What is tried: one allowed path, the view of the network, and one forbidden path with its control.
 const TRIED: [&str; 3] = ["ROUTE-1", "EGRESS-2", "EGRESS-3"];
+/// Where there is no relay of ours, in the place of the first.
+const TRIED_WITHOUT_RELAY: [&str; 3] = ["ROUTE-7", "EGRESS-2", "EGRESS-3"];
 
 /// Exit status where a step did not work.
 const BROKEN: u8 = 1;
@@ -52,7 +54,8 @@ pub fn run(options: &line::Smoke) -> ExitCode {
 }
 
 fn tried(target: &Target, as_root: bool) -> Result<Evidence, String> {
-    let checks: Vec<&'static Check> = checks::all().into_iter().filter(|check| TRIED.contains(&check.id)).collect();
+    let ids = if target.absent.contains_key(&Capability::Relay) { TRIED_WITHOUT_RELAY } else { TRIED };
+    let checks: Vec<&'static Check> = checks::all().into_iter().filter(|check| ids.contains(&check.id)).collect();
     let Entered { by_root, identity, program } = enter()?;
     check::by_user(target, by_root)?;
     let options = Options { program, as_root, soak: 1, beside: vec![], challenge: vec![], salt: None };
@@ -79,7 +82,7 @@ fn steps(evidence: &Evidence, target: &Target) -> Vec<Step> {
             steps.push(adapter::told(launch));
         }
         steps.push(inside(launch));
-        if target.route == Route::Sockets {
+        if target.route != Route::None {
             steps.push(allowed(launch));
         }
     }

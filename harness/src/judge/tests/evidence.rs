@@ -12,7 +12,7 @@ use watertight_reports::evidence::{AttemptRecord, Evidence, Exit, Launch, Launch
 
 use crate::{
     check::{Check, Item, Shows},
-    planner::{Allocator, Layout, Planner},
+    planner::{Allocator, Layout, Planner, Way},
 };
 
 /// A canary's secret.
@@ -42,6 +42,7 @@ pub fn layout() -> Layout {
         home: PathBuf::from("/home/agent"),
         workspace: PathBuf::from("/workspace"),
         absent: vec![],
+        way: Way::Relays,
         needles: vec![needle("key"), needle("marker-file"), needle("marker-environment")],
         planted: vec![needle("planted-token")],
         spare: Some("/srv".into()),

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     check::{Check, Item},
     checks::{egress, privilege, route},
+    run::LEADING,
     site::address::is_origin,
 };
 
@@ -27,6 +28,10 @@ fn with(check: &Check, control: &Outcome, inside: &Outcome) -> Evidence {
         let outcome = if is_control(kind) { control } else { inside };
         Some(recorded(item.attempt.clone(), Some(outcome.clone()), vec![]))
     })
+}
+
+fn refused(call: &str, errno: i32) -> Outcome {
+    Outcome::Refused { call: call.into(), errno }
 }
 
 #[test]
@@ -67,6 +72,27 @@ fn a_dump_without_even_loopback_says_nothing() {
 }
 
 #[test]
+fn where_netlink_is_refused_inside_the_harness_tells_what_leads_out() {
+    let check = named(egress::CHECKS, "EGRESS-2");
+    let world = found(Facts::Network {
+        links: vec![Link { index: 2, name: "host0".into(), loopback: false, up: true }],
+        addresses: vec![],
+        routes: vec![],
+    });
+    for (leading, expected) in [
+        (Some(""), Verdict::Pass),
+        (Some("a route by link host0, address 198.51.100.2"), Verdict::Fail),
+        (None, Verdict::Fail),
+    ] {
+        let mut evidence = with(check, &world, &refused("socket", libc::EPERM));
+        let target = evidence.launches.iter_mut().find(|launch| launch.kind == LaunchKind::Target);
+        let outside = &mut target.expect("launched").outside;
+        outside.extend(leading.map(|leading| (LEADING.to_owned(), leading.to_owned())));
+        assert_eq!(verdict(check, &evidence), expected, "{leading:?}");
+    }
+}
+
+#[test]
 fn a_scan_of_ports_counts_where_it_sees_the_one_that_the_probe_opened() {
     let check = named(route::CHECKS, "ROUTE-5");
     let ports = |open: &[u16], known| found(Facts::Ports { open: open.to_vec(), tried: 65_535, known });
@@ -76,6 +102,11 @@ fn a_scan_of_ports_counts_where_it_sees_the_one_that_the_probe_opened() {
         (ports(&[8765, 8766], Some(40_000)), Verdict::Inconclusive),
         (ports(&[8765, 8766], None), Verdict::Inconclusive),
         (ports(&[8765, 9999, 40_000], Some(40_000)), Verdict::Fail),
+        // What may not connect at all finds no port; what may not listen may connect.
+        (refused("connect", libc::EPERM), Verdict::Pass),
+        (refused("socket", libc::EACCES), Verdict::Pass),
+        (refused("connect", libc::EMFILE), Verdict::Fail),
+        (refused("bind", libc::EPERM), Verdict::Fail),
     ] {
         assert_eq!(verdict(check, &with(check, &inside, &inside)), expected, "{inside:?}");
     }
