@@ -193,7 +193,7 @@ pub enum TargetError {
 }
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 23] = [
+const MANIFESTS: [(&str, &str); 25] = [
     ("reference", include_str!("../targets/reference.toml")),
     ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
     ("bubblewrap-exec", include_str!("../targets/bubblewrap-exec.toml")),
@@ -211,6 +211,8 @@ const MANIFESTS: [(&str, &str); 23] = [
     ("lxc", include_str!("../targets/lxc.toml")),
     ("podman", include_str!("../targets/podman.toml")),
     ("docker", include_str!("../targets/docker.toml")),
+    ("srt", include_str!("../targets/srt.toml")),
+    ("srt-proxy", include_str!("../targets/srt-proxy.toml")),
     ("open", include_str!("../targets/open.toml")),
     ("dead", include_str!("../targets/dead.toml")),
     ("echo", include_str!("../targets/echo.toml")),
