@@ -193,7 +193,7 @@ pub enum TargetError {
 }
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 25] = [
+const MANIFESTS: [(&str, &str); 28] = [
     ("reference", include_str!("../targets/reference.toml")),
     ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
     ("bubblewrap-exec", include_str!("../targets/bubblewrap-exec.toml")),
@@ -213,6 +213,9 @@ const MANIFESTS: [(&str, &str); 25] = [
     ("docker", include_str!("../targets/docker.toml")),
     ("srt", include_str!("../targets/srt.toml")),
     ("srt-proxy", include_str!("../targets/srt-proxy.toml")),
+    ("codex", include_str!("../targets/codex.toml")),
+    ("codex-proxy", include_str!("../targets/codex-proxy.toml")),
+    ("codex-landlock", include_str!("../targets/codex-landlock.toml")),
     ("open", include_str!("../targets/open.toml")),
     ("dead", include_str!("../targets/dead.toml")),
     ("echo", include_str!("../targets/echo.toml")),
