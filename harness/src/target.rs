@@ -193,7 +193,7 @@ pub enum TargetError {
 }
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 30] = [
+const MANIFESTS: [(&str, &str); 32] = [
     ("reference", include_str!("../targets/reference.toml")),
     ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
     ("bubblewrap-exec", include_str!("../targets/bubblewrap-exec.toml")),
@@ -218,6 +218,8 @@ const MANIFESTS: [(&str, &str); 30] = [
     ("codex-landlock", include_str!("../targets/codex-landlock.toml")),
     ("hozo", include_str!("../targets/hozo.toml")),
     ("hozo-proxy", include_str!("../targets/hozo-proxy.toml")),
+    ("agent-nook", include_str!("../targets/agent-nook.toml")),
+    ("buddelkiste", include_str!("../targets/buddelkiste.toml")),
     ("open", include_str!("../targets/open.toml")),
     ("dead", include_str!("../targets/dead.toml")),
     ("echo", include_str!("../targets/echo.toml")),
