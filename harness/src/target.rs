@@ -193,7 +193,7 @@ pub enum TargetError {
 }
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 32] = [
+const MANIFESTS: [(&str, &str); 33] = [
     ("reference", include_str!("../targets/reference.toml")),
     ("bubblewrap", include_str!("../targets/bubblewrap.toml")),
     ("bubblewrap-exec", include_str!("../targets/bubblewrap-exec.toml")),
@@ -220,6 +220,7 @@ const MANIFESTS: [(&str, &str); 32] = [
     ("hozo-proxy", include_str!("../targets/hozo-proxy.toml")),
     ("agent-nook", include_str!("../targets/agent-nook.toml")),
     ("buddelkiste", include_str!("../targets/buddelkiste.toml")),
+    ("sandlock", include_str!("../targets/sandlock.toml")),
     ("open", include_str!("../targets/open.toml")),
     ("dead", include_str!("../targets/dead.toml")),
     ("echo", include_str!("../targets/echo.toml")),
