@@ -5,7 +5,7 @@ use std::{
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
-    sync::Mutex,
+    sync::{Mutex, OnceLock},
 };
 
 use nix::unistd::geteuid;
@@ -45,6 +45,7 @@ impl Who {
     pub fn command(self, program: &Path, directory: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command.envs(tools().map(|tools| ("WATERTIGHT_TARGETS", tools)));
         command.env("HOME", directory).env("TMPDIR", directory).current_dir(directory);
         if self == Self::User && geteuid().is_root() {
             command.uid(USER).gid(USER);
@@ -87,6 +88,21 @@ pub fn directory() -> PathBuf {
         open(&path, 0o777);
         path
     })
+}
+
+/// What `scripts/targets` installs for the tests, where every user can execute it: the sources may be private.
+pub fn tools() -> Option<PathBuf> {
+    static TOOLS: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let copied = || {
+        let sources = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.targets");
+        let tools = sources.join("pip").exists().then(directory)?;
+        for part in ["bin", "pip"] {
+            let status = Command::new("cp").arg("--archive").arg(sources.join(part)).arg(&tools).status();
+            assert!(status.is_ok_and(|status| status.success()), "a copy of {}", sources.display());
+        }
+        Some(tools)
+    };
+    TOOLS.get_or_init(copied).clone()
 }
 
 /// Removes everything that the suite made.

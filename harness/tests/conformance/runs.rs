@@ -49,8 +49,19 @@ type Made = Arc<Result<Run, String>>;
 pub const PRETENDERS: [&str; 4] = ["echo", "deny-all", "liar", "polite-liar"];
 
 /// Other people's sandboxes, and what only looks like one.
-pub const OTHERS: [&str; 6] =
-    ["bubblewrap:host-root", "bubblewrap:hardened", "bubblewrap:shared-network", "bubblewrap-exec", "unshare", "proot"];
+pub const OTHERS: [&str; 11] = [
+    "bubblewrap:host-root",
+    "bubblewrap:hardened",
+    "bubblewrap:shared-network",
+    "bubblewrap-exec",
+    "unshare",
+    "proot",
+    "hozo",
+    "hozo-proxy",
+    "agent-nook",
+    "buddelkiste",
+    "sandlock",
+];
 
 /// The run of this target as this user: made when it is first asked for.
 pub fn of(target: &'static str, who: Who) -> Made {
@@ -100,9 +111,10 @@ fn make(target: &str, who: Who) -> Result<Run, String> {
 /// A target whose program is missing fails: it is never skipped.
 fn has_programs(manifest: &Target) -> Result<(), String> {
     for (program, package) in &manifest.programs {
-        let places = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-        if !places.iter().any(|place| Path::new(place).join(program).exists()) {
-            return Err(format!("{} needs the program {program}: `apt-get install {package}`", manifest.name));
+        let places = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map(PathBuf::from);
+        let tools = place::tools().map(|tools| tools.join("bin"));
+        if !tools.iter().chain(&places).any(|place| place.join(program).exists()) {
+            return Err(format!("{} needs the program {program} of {package}: see scripts/targets", manifest.name));
         }
     }
     Ok(())

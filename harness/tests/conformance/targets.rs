@@ -42,7 +42,7 @@ pub fn trials(who: Who) -> Vec<Trial> {
     for target in OTHERS {
         of(target, "fails_exactly_what_is_committed", fails_what_is_committed);
     }
-    for target in ["unshare", "bubblewrap-exec"] {
+    for target in ["unshare", "bubblewrap-exec", "hozo", "hozo-proxy", "agent-nook", "buddelkiste", "sandlock"] {
         of(target, "each_of_its_mutants_is_caught_by_exactly_its_checks", |who, run| {
             every_mutant_is_caught(who, run, 4)
         });
