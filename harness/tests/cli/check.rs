@@ -41,6 +41,11 @@ fn all_that_is_installed_is_checked_in_each_configuration_and_what_is_not_is_nam
     let directory = directory();
     let out = directory.path().join("bundles").display().to_string();
     let ended = run(&["check", "--all-installed", "--filter", "EGRESS-14", "--format", "json", "--out", &out]);
+    if nix::unistd::geteuid().is_root() {
+        let by_user = run_as(As::User, &["check", "--all-installed", "--filter", "EGRESS-14", "--format", "json"]);
+        assert!(by_user.stderr.contains("chroot (only root can launch it)"), "{}", by_user.stderr);
+        assert!(json(&by_user.stdout).as_array().is_some_and(|all| all.len() > 1), "{by_user:?}");
+    }
     let documents = json(&ended.stdout);
     let names: Vec<_> = documents.as_array().expect("several").iter().map(|one| &one["target"]["name"]).collect();
     assert!(names.contains(&&"reference".into()) && !names.contains(&&"open".into()), "{names:?}");
@@ -51,7 +56,8 @@ fn all_that_is_installed_is_checked_in_each_configuration_and_what_is_not_is_nam
             let bundle = Path::new(&out).join(name.replace(':', ".")).join("payload/plan.json");
             assert_eq!(bundle.exists(), installed, "{}", bundle.display());
         }
-        assert_eq!(ended.stderr.contains(&format!("{target} ({program})")), !installed, "{}", ended.stderr);
+        let said = format!("{target} (not installed: {program})");
+        assert_eq!(ended.stderr.contains(&said), !installed, "{}", ended.stderr);
     }
     let both = run(&["check", "reference", "--all-installed"]);
     assert!(both.code == Some(2) && both.stderr.contains("--all-installed"), "{both:?}");

@@ -22,10 +22,10 @@ pub fn target(name: &str) -> Result<Target, Refusal> {
     })
 }
 
-/// Every sandbox that comes with the program and whose programs are there, in each of its configurations. Beside them,
-/// what of the others is not there.
-pub fn installed() -> Result<(Vec<Target>, Vec<String>), Refusal> {
-    let (mut there, mut missing) = (vec![], vec![]);
+/// Every sandbox that comes with the program, whose programs are there and that root or this ordinary user can launch, in
+/// each of its configurations. Beside them, what the others lack.
+pub fn installed(root: bool) -> Result<(Vec<Target>, Vec<String>), Refusal> {
+    let (mut there, mut left_out) = (vec![], vec![]);
     for name in Target::names() {
         let target = target(name)?;
         if target.double {
@@ -36,13 +36,18 @@ pub fn installed() -> Result<(Vec<Target>, Vec<String>), Refusal> {
             let variants = target.variants.keys().map(|variant| target.varied(variant));
             let variants =
                 variants.collect::<Result<Vec<_>, _>>().map_err(|error| Refusal::usage(error.to_string()))?;
-            there.push(target);
-            there.extend(variants);
+            for target in [target].into_iter().chain(variants) {
+                if root || target.only_by_root.is_none() {
+                    there.push(target);
+                } else {
+                    left_out.push(format!("{} (only root can launch it)", target.name));
+                }
+            }
         } else {
-            missing.push(format!("{name} ({})", lacks.join(", ")));
+            left_out.push(format!("{name} (not installed: {})", lacks.join(", ")));
         }
     }
-    Ok((there, missing))
+    Ok((there, left_out))
 }
 
 /// Refuses targets that declare no mutants, where they are to be run.

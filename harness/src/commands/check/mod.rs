@@ -83,12 +83,9 @@ impl Refusal {
 
 fn checked(line: &Check) -> Result<u8, Refusal> {
     let targets = if line.all_installed {
-        let (targets, missing) = choose::installed()?;
-        if !missing.is_empty() {
-            say(&format!(
-                "not installed, and left out: {}; `watertight doctor` says how to get them",
-                missing.join("; ")
-            ));
+        let (targets, left_out) = choose::installed(nix::unistd::geteuid().is_root())?;
+        if !left_out.is_empty() {
+            say(&format!("left out: {}; `watertight doctor` says how to get what is missing", left_out.join("; ")));
         }
         targets
     } else {
