@@ -27,7 +27,7 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 25] = [
+const SANDBOXES: [&str; 30] = [
     "chroot",
     "netns",
     "ch-run",
@@ -53,6 +53,11 @@ const SANDBOXES: [&str; 25] = [
     "podman:root-hardened",
     "docker",
     "docker:hardened",
+    "srt",
+    "srt-proxy",
+    "codex",
+    "codex-proxy",
+    "codex-landlock",
 ];
 
 fn main() -> ExitCode {

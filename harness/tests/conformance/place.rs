@@ -95,9 +95,10 @@ pub fn tools() -> Option<PathBuf> {
     static TOOLS: OnceLock<Option<PathBuf>> = OnceLock::new();
     let copied = || {
         let sources = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.targets");
-        let tools = sources.join("pip").exists().then(directory)?;
-        for part in ["bin", "pip"] {
-            let status = Command::new("cp").arg("--archive").arg(sources.join(part)).arg(&tools).status();
+        let parts = fs::read_dir(&sources).ok()?.map(|part| part.expect("a part").path());
+        let tools = directory();
+        for part in parts {
+            let status = Command::new("cp").arg("--archive").arg(part).arg(&tools).status();
             assert!(status.is_ok_and(|status| status.success()), "a copy of {}", sources.display());
         }
         Some(tools)
