@@ -30,3 +30,4 @@ pub mod suite;
 mod sys;
 pub mod target;
 pub mod verifier;
+pub mod way;

@@ -17,8 +17,9 @@ use super::{
 use crate::{
     check::Item,
     checks, describe,
-    planner::{Allocator, Layout, Planner, Way},
+    planner::{Allocator, Layout, Planner},
     site::{CGROUP, KERNEL_FILES, asked, granted_here, spare_here, typing},
+    way::Way,
 };
 
 /// A layout as a run has it, for looking at checks without one. By root, more can be planted.

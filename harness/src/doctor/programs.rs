@@ -83,7 +83,7 @@ fn finding(target: &Target, program: &Path) -> Finding {
 }
 
 fn version(target: &Target, program: &Path) -> String {
-    let words = target.version_command(&program.display().to_string());
+    let words = target.version_words(&[("watertight", program.display().to_string())].into());
     let Some((program, arguments)) = words.split_first() else { return "no version is known".into() };
     let output = Command::new(program).args(arguments).env("PATH", search_path()).stdin(Stdio::null()).output();
     match output.map(|output| Target::version_line(&output.stdout)) {

@@ -25,10 +25,7 @@ use super::{
     planted::Plants,
     secrets::Secrets,
 };
-use crate::{
-    doctor::programs,
-    planner::{Layout, Way},
-};
+use crate::{doctor::programs, planner::Layout, way::Way};
 
 const HTTP: u16 = 80;
 /// What sightings of watched files are called, and how much of one is shown.

@@ -10,8 +10,9 @@ use watertight_reports::results::{ControlKind, Subject};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, Way, by, exchange, permitted},
+    planner::{Planner, exchange, permitted},
     request::Request,
+    way::{Way, by},
 };
 
 pub static CHECK: Check = Check::facts("DNS-6", "dns::relays_resolve_nothing", ControlKind::Twin, plan, judge)

@@ -6,8 +6,9 @@ use watertight_probe::plan::{Attempt, Authority, Stream};
 
 use crate::{
     check::Check,
-    planner::{Planner, Way, stream, tcp},
+    planner::{Planner, stream, tcp},
     site::address,
+    way::Way,
 };
 
 pub static CHECK: Check = Check::denied("EGRESS-5", "egress::tcp_to_internet", plan).caught_on(&[

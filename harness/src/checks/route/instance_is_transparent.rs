@@ -11,8 +11,9 @@ use super::body::digest;
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{Planner, by, exchange, instance_authority},
+    planner::{Planner, exchange, instance_authority},
     request::Request,
+    way::by,
 };
 
 pub static CHECK: Check =

@@ -11,7 +11,8 @@ use watertight_reports::{evidence::LaunchKind, results::ControlKind};
 use crate::{
     case::Case,
     check::{Capability, Check},
-    planner::{INSTANCE_PORT, PROVIDER_PORT, Planner, Way},
+    planner::{INSTANCE_PORT, PROVIDER_PORT, Planner},
+    way::Way,
 };
 
 pub static CHECK: Check = Check::facts("ROUTE-5", "route::no_other_port", ControlKind::KnownPositive, plan, judge)

@@ -18,7 +18,8 @@ use super::{
 use crate::{
     check::{Capability, Check},
     checks,
-    planner::{Layout, Proxies, Way},
+    planner::Layout,
+    way::{Proxies, Way},
 };
 
 fn without(routes: &[Capability]) -> Layout {

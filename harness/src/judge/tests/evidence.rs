@@ -12,7 +12,8 @@ use watertight_reports::evidence::{AttemptRecord, Evidence, Exit, Launch, Launch
 
 use crate::{
     check::{Check, Item, Shows},
-    planner::{Allocator, Layout, Planner, Way},
+    planner::{Allocator, Layout, Planner},
+    way::Way,
 };
 
 /// A canary's secret.
