@@ -9,6 +9,7 @@ use crate::{
     results::{Counts, Fact, Level, Status, Verdict},
     sanitise,
     verify::Accepted,
+    words,
 };
 
 /// Value of [`Scoreboard::schema`].
@@ -164,7 +165,7 @@ impl Scoreboard {
 fn areas(checks: &[Check]) -> Vec<Area> {
     let mut areas: Vec<Area> = vec![];
     for check in checks {
-        let name = check.id.split('-').next().unwrap_or_default();
+        let name = words::area(&check.id);
         if areas.last().is_none_or(|area| area.name != name) {
             areas.push(Area { name: name.to_owned(), passed: 0, applicable: 0 });
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     page::Tone,
-    results::{CheckResult, ControlKind, Counts, Level, Seen, Status, Subject, Verdict},
+    results::{ControlKind, Counts, Level, Seen, Status, Subject, Verdict},
 };
 
 /// As it stands at the head of a result: readable without colours.
@@ -80,8 +80,8 @@ pub(crate) fn control(control: ControlKind) -> &'static str {
 }
 
 /// The area of a requirement: `EGRESS` of `EGRESS-3`.
-pub(crate) fn area(check: &CheckResult) -> &str {
-    check.id.split_once('-').map_or(&check.id, |(area, _)| area)
+pub(crate) fn area(id: &str) -> &str {
+    id.split_once('-').map_or(id, |(area, _)| area)
 }
 
 /// How many requirements came out how, in a line.

@@ -43,6 +43,26 @@ pub const HARNESS_ERROR: u8 = 4;
 /// Exit status of evidence that does not verify.
 pub const INVALID: u8 = 5;
 
+/// Why nothing was done, and the exit status that says so.
+struct Refusal {
+    words: String,
+    code: u8,
+}
+
+impl Refusal {
+    fn usage(words: impl Into<String>) -> Self {
+        Self { words: words.into(), code: USAGE }
+    }
+
+    fn incomplete(words: impl Into<String>) -> Self {
+        Self { words: words.into(), code: INCOMPLETE }
+    }
+
+    fn harness(words: impl Into<String>) -> Self {
+        Self { words: words.into(), code: HARNESS_ERROR }
+    }
+}
+
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);

@@ -16,17 +16,11 @@ use watertight_reports::{
     verify::{Accepted, Request, Strict, policy::Policy, verify},
 };
 
-use super::{HARNESS_ERROR, INVALID, USAGE, line, refuse, show, verify as verified};
+use super::{HARNESS_ERROR, INVALID, Refusal, USAGE, line, refuse, show, verify as verified};
 use crate::{target::Target, verifier::Verifier};
 
 /// Exit status where a failure has no public report.
 const UNREPORTED: u8 = 1;
-
-/// Why there is no scoreboard.
-struct Refusal {
-    words: String,
-    code: u8,
-}
 
 pub fn run(options: &line::Scoreboard) -> ExitCode {
     let rows = match rows(options) {
@@ -41,15 +35,14 @@ pub fn run(options: &line::Scoreboard) -> ExitCode {
 }
 
 fn rows(options: &line::Scoreboard) -> Result<Vec<Row>, Refusal> {
-    let usage = |words: String| Refusal { words, code: USAGE };
-    let verifier = Verifier::new().map_err(|words| Refusal { words, code: HARNESS_ERROR })?;
-    let policy = verified::policy(&options.policy).map_err(usage)?;
+    let verifier = Verifier::new().map_err(Refusal::harness)?;
+    let policy = verified::policy(&options.policy).map_err(Refusal::usage)?;
     if !options.out.is_dir() {
-        return Err(usage(format!("{} is no directory: make it first", options.out.display())));
+        return Err(Refusal::usage(format!("{} is no directory: make it first", options.out.display())));
     }
     let mut rows = vec![];
     for path in &options.bundles {
-        let log = options.log.as_deref().map(|log| verified::log(log, None)).transpose().map_err(usage)?;
+        let log = options.log.as_deref().map(|log| verified::log(log, None)).transpose().map_err(Refusal::usage)?;
         let seen = BTreeSet::new();
         let request = Request { now: SystemTime::now(), artifact: None, commit: None, nonce: None, seen, log };
         let accepted = accepted(path, &policy, &request, &verifier)?;

@@ -93,7 +93,7 @@ fn test(run: Run<'_>, check: &CheckResult) -> Value {
         "status": status,
         "rawStatus": word(check.verdict),
         "duration": check.duration_us / 1_000,
-        "suite": ["watertight", run.results.target.name, words::area(check)],
+        "suite": ["watertight", run.results.target.name, words::area(&check.id)],
         "tags": [words::level(check.level), words::subject(check.subject)],
         "filePath": file,
         "line": line,

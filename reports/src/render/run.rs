@@ -18,6 +18,15 @@ pub struct Run<'a> {
     pub context: &'a Context<'a>,
 }
 
+/// The class of a status in the style sheets.
+pub(super) fn class(status: Status) -> &'static str {
+    match status {
+        Status::Conformant => "good",
+        Status::Nonconformant => "bad",
+        Status::Incomplete => "doubt",
+    }
+}
+
 /// What a result means for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Weight {

@@ -1,11 +1,13 @@
 //! The scoreboard as Markdown and as one page.
 
 use super::{
+    html::head,
     markdown::{code, escaped},
     markup::Markup,
+    run::class,
 };
 use crate::{
-    results::{Level, Status},
+    results::Level,
     scoreboard::{Area, Failed, Row, Scoreboard},
 };
 
@@ -72,15 +74,7 @@ pub fn markdown(board: &Scoreboard) -> String {
 pub fn html(board: &Scoreboard) -> String {
     let mut page = Markup::new("<!doctype html>\n");
     page.inside("html", &[("lang", "en")], |page| {
-        page.inside("head", &[], |page| {
-            page.void("meta", &[("charset", "utf-8")]);
-            page.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
-            page.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-            page.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
-            page.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
-            page.element("title", &[], &format!("{TITLE} (Watertight)"));
-            page.inside("style", &[], |page| page.trusted(STYLE));
-        });
+        page.inside("head", &[], |page| head(page, &format!("{TITLE} (Watertight)"), POLICY, STYLE));
         page.line();
         page.inside("body", &[], |page| {
             page.element("h1", &[], TITLE);
@@ -126,12 +120,7 @@ fn line(page: &mut Markup, row: &Row, areas: &[&str]) {
         let facts = [&row.version, &row.launched_as, &row.kernel, &row.profile].map(String::as_str).join(", ");
         page.element("small", &[], &facts);
     });
-    let tone = match row.status {
-        Status::Conformant => "good",
-        Status::Nonconformant => "bad",
-        Status::Incomplete => "doubt",
-    };
-    page.element("td", &[("class", tone)], row.status.word());
+    page.element("td", &[("class", class(row.status))], row.status.word());
     for area in areas {
         let text = cell(row, area);
         let tone = if found(row, area).is_some_and(|one| one.passed < one.applicable) { "bad" } else { "plain" };
@@ -181,7 +170,12 @@ fn link(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{predicate::Kind, results::Counts, sanitise, scoreboard::SCHEMA};
+    use crate::{
+        predicate::Kind,
+        results::{Counts, Status},
+        sanitise,
+        scoreboard::SCHEMA,
+    };
 
     fn row(target: &str, passed: u32) -> Row {
         let area = |name: &str, passed, applicable| Area { name: name.into(), passed, applicable };

@@ -32,7 +32,7 @@ pub(super) fn write(page: &mut Page, results: &Results) {
 pub(crate) fn by_area(checks: &[CheckResult]) -> Vec<(&str, Vec<&CheckResult>)> {
     let mut areas: Vec<(&str, Vec<&CheckResult>)> = vec![];
     for check in checks {
-        let area = words::area(check);
+        let area = words::area(&check.id);
         match areas.iter_mut().find(|(name, _)| *name == area) {
             Some((_, members)) => members.push(check),
             None => areas.push((area, vec![check])),

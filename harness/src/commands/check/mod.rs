@@ -12,6 +12,7 @@ mod stages;
 use std::{process::ExitCode, sync::Arc};
 
 use super::{
+    Refusal,
     enter::{Entered, enter},
     file::Output,
     line::Check,
@@ -65,22 +66,6 @@ pub fn run(line: &Check) -> ExitCode {
     }
 }
 
-/// Why nothing was run.
-struct Refusal {
-    words: String,
-    code: u8,
-}
-
-impl Refusal {
-    fn usage(words: impl Into<String>) -> Self {
-        Self { words: words.into(), code: super::USAGE }
-    }
-
-    fn incomplete(words: impl Into<String>) -> Self {
-        Self { words: words.into(), code: super::INCOMPLETE }
-    }
-}
-
 fn checked(line: &Check) -> Result<u8, Refusal> {
     let targets = if line.all_installed {
         let (targets, left_out) = choose::installed(nix::unistd::geteuid().is_root())?;
@@ -91,7 +76,7 @@ fn checked(line: &Check) -> Result<u8, Refusal> {
     } else {
         line.targets.iter().map(|name| choose::target(name)).collect::<Result<_, _>>()?
     };
-    let catalogue = super::catalogue().map_err(|words| Refusal { words, code: super::HARNESS_ERROR })?;
+    let catalogue = super::catalogue().map_err(Refusal::harness)?;
     if line.with_mutants {
         choose::have_mutants(&targets)?;
     }

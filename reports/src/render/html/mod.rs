@@ -5,7 +5,7 @@ mod requirement;
 
 use super::{
     markup::Markup,
-    run::{Run, Weight},
+    run::{Run, Weight, class},
 };
 use crate::{
     results::{CheckResult, Results, Status, Verdict},
@@ -21,7 +21,8 @@ pub(super) fn render(run: Run<'_>) -> String {
     let mut page = Markup::new("<!doctype html>\n");
     page.inside("html", &[("lang", "en")], |page| {
         page.line();
-        page.inside("head", &[], |page| head(page, results));
+        let title = format!("{}: {} (Watertight)", results.target.name, status(results.status));
+        page.inside("head", &[], |page| head(page, &title, POLICY, STYLE));
         page.line();
         page.inside("body", &[], |page| {
             verdict(page, run);
@@ -33,15 +34,16 @@ pub(super) fn render(run: Run<'_>) -> String {
     page.finish()
 }
 
-fn head(page: &mut Markup, results: &Results) {
+/// The head of a page that loads nothing but what `policy` lets it.
+pub(super) fn head(page: &mut Markup, title: &str, policy: &'static str, style: &'static str) {
     page.void("meta", &[("charset", "utf-8")]);
-    page.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
+    page.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", policy)]);
     page.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
     page.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
     page.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
-    page.element("title", &[], &format!("{}: {} (Watertight)", results.target.name, status(results.status)));
+    page.element("title", &[], title);
     page.line();
-    page.inside("style", &[], |page| page.trusted(STYLE));
+    page.inside("style", &[], |page| page.trusted(style));
 }
 
 fn body(page: &mut Markup, run: Run<'_>) {
@@ -62,13 +64,8 @@ fn body(page: &mut Markup, run: Run<'_>) {
 /// What everybody reads, and many read nothing else.
 fn verdict(page: &mut Markup, run: Run<'_>) {
     let results = run.results;
-    let tone = match results.status {
-        Status::Conformant => "top good",
-        Status::Nonconformant => "top bad",
-        Status::Incomplete => "top doubt",
-    };
     page.line();
-    page.inside("header", &[("class", tone)], |page| {
+    page.inside("header", &[("class", &format!("top {}", class(results.status)))], |page| {
         page.element("p", &[("class", "eyebrow")], "Watertight conformance report");
         let name = &results.target.name;
         page.element("h1", &[], if name.is_empty() { "a target without a name" } else { name });
