@@ -1,13 +1,5 @@
 //! Broken sandboxes beside each other: each in a world of its own, all judged with the same controls.
 
-use std::{
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
-
 use watertight_reports::{
     evidence::Evidence,
     mutants::{Fate, Mutant as Row},
@@ -107,30 +99,6 @@ impl Ground {
     }
 }
 
-/// Does `one` with each of `all`, begun in their order and at most `jobs` at once. What came of each, in their order.
-pub fn each<T: Sync, R: Send>(all: &[T], jobs: usize, one: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let came: Mutex<Vec<(usize, R)>> = Mutex::new(vec![]);
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, all.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(each) = all.get(index) else { return };
-                    let came_of_it = one(each);
-                    // No thread panics with the lock: what one does outside of it ends them all.
-                    if let Ok(mut came) = came.lock() {
-                        came.push((index, came_of_it));
-                    }
-                }
-            });
-        }
-    });
-    let mut came = came.into_inner().unwrap_or_default();
-    came.sort_by_key(|(index, _)| *index);
-    came.into_iter().map(|(_, one)| one).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,14 +109,5 @@ mod tests {
         for id in SAMPLE {
             assert!(checks::all().iter().any(|check| check.id == id), "{id}");
         }
-    }
-
-    #[test]
-    fn what_comes_of_each_comes_back_in_their_order_however_many_work() {
-        let all: Vec<u32> = (0..100).collect();
-        for jobs in [0, 1, 7, 1_000] {
-            assert_eq!(each(&all, jobs, |number| number * 2), all.iter().map(|number| number * 2).collect::<Vec<_>>());
-        }
-        assert!(each(&[] as &[u32], 3, |number| *number).is_empty());
     }
 }

@@ -3,6 +3,7 @@
 use std::time::{Instant, SystemTime};
 
 use watertight_reports::{
+    each::{each, processors},
     evidence::{Evidence, LaunchKind},
     results::{self, CheckResult, Counts, Fact, Results, Status},
     sanitise, time,
@@ -96,14 +97,13 @@ pub fn of(run: &Run<'_>, listener: &dyn Listener) -> Result<Outcome, OutcomeErro
 
 /// Every check's result on this evidence, and the ids of the attempts that are untestable there. Pure.
 pub fn judged(checks: &[&Check], layout: &Layout, evidence: &Evidence) -> (Vec<CheckResult>, Vec<String>) {
-    let mut untestable = vec![];
     let judge = |check: &&Check| {
-        let (mut result, not_testable) = judge::check(check, &items(check, layout), evidence);
-        untestable.extend(not_testable);
+        let (mut result, untestable) = judge::check(check, &items(check, layout), evidence);
         sanitise::check(&mut result);
-        result
+        (result, untestable)
     };
-    (checks.iter().map(judge).collect(), untestable)
+    let (results, untestable): (Vec<_>, Vec<_>) = each(checks, processors(), judge).into_iter().unzip();
+    (results, untestable.concat())
 }
 
 /// The version of the text that these checks agree with.

@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use watertight_reports::{
+    each::each,
     mutants::Mutant as Row,
     results::{CheckResult, Verdict},
 };
 
 use crate::{
     check::Check,
-    mutation::{self, BESIDE, Ground, SAMPLE},
+    mutation::{BESIDE, Ground, SAMPLE},
     outcome::Run,
     run::Options,
     target::Mutant,
@@ -31,7 +32,7 @@ pub fn of(run: &Run<'_>, results: &[CheckResult], ground: &Ground) -> Vec<Row> {
         row
     };
     let all: Vec<_> = run.target.mutants.iter().collect();
-    mutation::each(&all, BESIDE, one)
+    each(&all, BESIDE, one)
 }
 
 /// Runs one, or says why that would show nothing.

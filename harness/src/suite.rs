@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use watertight_reports::{
+    each::{each, processors},
     mutants::{Fate, Mutant},
     render::{Context, Format, Requirement, Run, Signature, Suite},
     results::Results,
@@ -68,7 +69,7 @@ pub fn kept(results: &Results, catalogue: &Catalogue, mutants: &[Mutant]) -> Vec
             let documents = runs.iter().map(|run| format.render(*run));
             ((*name).to_owned(), documents.collect::<String>().into_bytes())
         };
-        KEPT.iter().map(document).collect()
+        each(&KEPT, processors(), document)
     })
 }
 

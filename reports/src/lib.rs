@@ -3,6 +3,7 @@
 pub mod bundle;
 pub mod diff;
 pub mod doctor;
+pub mod each;
 pub mod evidence;
 pub mod explain;
 pub mod files;

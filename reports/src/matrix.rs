@@ -127,12 +127,12 @@ impl Matrix {
         struct Version {
             schema: String,
         }
-        strict::check(bytes, MAX)?;
-        let Version { schema } = serde_json::from_slice(bytes)?;
+        let text = strict::check(bytes, MAX)?;
+        let Version { schema } = serde_json::from_str(text)?;
         if schema != SCHEMA {
             return Err(Error::Version { found: sanitise::text(schema, sanitise::NAME_LIMIT) });
         }
-        let mut matrix = serde_json::from_slice(bytes)?;
+        let mut matrix = serde_json::from_str(text)?;
         sanitise::matrix(&mut matrix);
         Ok(matrix)
     }

@@ -105,9 +105,9 @@ fn predicate(bundle: &Bundle) -> Result<Predicate, Rejection> {
         ),
         error => Rejection::new(Code::FileMissing, error.to_string()),
     })?;
-    strict::check(&bytes, MAX_ENVELOPE)
+    let text = strict::check(&bytes, MAX_ENVELOPE)
         .map_err(|error| Rejection::new(error.code(), format!("{PREDICATE}: {error}")))?;
-    serde_json::from_slice(&bytes).map_err(|error| Rejection::new(Code::Schema, format!("{PREDICATE}: {error}")))
+    serde_json::from_str(text).map_err(|error| Rejection::new(Code::Schema, format!("{PREDICATE}: {error}")))
 }
 
 /// The payloads of the statements about this run: its own, and the one derived from it.

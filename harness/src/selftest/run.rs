@@ -7,6 +7,7 @@ use std::{
 };
 
 use watertight_reports::{
+    each::each,
     evidence::Evidence,
     matrix::{Ablation, Double, Harness, Matrix, SCHEMA, Summary},
     mutants::{Fate, Mutant as Row},
@@ -17,7 +18,7 @@ use watertight_reports::{
 use super::{
     ablation::Needed,
     doubles::{self, DOUBLES},
-    expected,
+    expected::{self, EVERY_PORT},
     mutants::{MUTANTS as MUTANTS_OF_ALL, Mutant},
 };
 use crate::{
@@ -29,9 +30,6 @@ use crate::{
     run::{APPLIED, LISTENING, MUTANTS, Options, RunError},
     target::{Target, TargetError, User},
 };
-
-/// The check that tries every port. It takes as much processor time as all others together.
-const EVERY_PORT: &str = "ROUTE-5";
 
 /// A selftest that can be run.
 pub struct Selftest<'a> {
@@ -83,7 +81,7 @@ impl Selftest<'_> {
         // An ordinary user runs a part of the mutants, which would leave parts of checks unneeded.
         let ablate = self.full && whole && self.by_root;
         let ground = self.ground(ablate)?;
-        let came = mutation::each(&tasks(mutants, whole), self.jobs, |task| match task {
+        let came = each(&tasks(mutants, whole), self.jobs, |task| match task {
             Task::Mutant(index, mutant) => {
                 let (row, needed) = self.one(mutant, &ground);
                 progress(&row.slug, row.status.name(), row.status == Fate::Killed);
@@ -173,7 +171,7 @@ impl Selftest<'_> {
 
     fn one(&self, mutant: &'static Mutant, ground: &Ground) -> (Row, Needed) {
         let began = Instant::now();
-        let expected = expected::kills(mutant, self.checks, self.by_root);
+        let expected = expected::kills(mutant, self.checks, self.by_root, self.full);
         let all = self.chosen(|check| expected.contains(check.id));
         let fail: Vec<_> = all.iter().copied().filter(|check| expected.contains(check.id)).collect();
         let mut chosen = all.clone();
@@ -254,12 +252,26 @@ enum Task {
     Double(usize),
 }
 
-/// What takes long first, so that it is not waited for at the end.
+/// Slow mutants that are begun at once, and how many others come between two further ones.
+const SLOW_FIRST: usize = 6;
+const BETWEEN_SLOW: usize = 6;
+
+/// The doubles, and then what is slow among the rest: it is not waited for at the end, nor do all threads wait for it at the
+/// beginning.
 fn tasks(mutants: &[&'static Mutant], doubles: bool) -> Vec<Task> {
-    let mut mutants: Vec<(usize, &'static Mutant)> = mutants.iter().copied().enumerate().collect();
-    mutants.sort_by_key(|(_, mutant)| !mutant.slow);
+    let (slow, others): (Vec<_>, Vec<_>) = mutants.iter().copied().enumerate().partition(|(_, mutant)| mutant.slow);
+    let (mut slow, mut others) = (slow.into_iter(), others.into_iter());
+    let mut mixed: Vec<_> = slow.by_ref().take(SLOW_FIRST).collect();
+    loop {
+        let before = mixed.len();
+        mixed.extend(others.by_ref().take(BETWEEN_SLOW));
+        mixed.extend(slow.next());
+        if mixed.len() == before {
+            break;
+        }
+    }
     let doubles = (0..DOUBLES.len()).filter(|_| doubles).map(Task::Double);
-    doubles.chain(mutants.into_iter().map(|(index, mutant)| Task::Mutant(index, mutant))).collect()
+    doubles.chain(mixed.into_iter().map(|(index, mutant)| Task::Mutant(index, mutant))).collect()
 }
 
 /// What came of it.
@@ -314,10 +326,26 @@ mod tests {
     }
 
     #[test]
+    fn every_mutant_is_begun_once_and_the_slow_ones_in_the_first_half() {
+        let all: Vec<&'static Mutant> = MUTANTS.iter().collect();
+        let tasks = tasks(&all, true);
+        let begun: Vec<usize> = tasks
+            .iter()
+            .filter_map(|task| if let Task::Mutant(index, _) = task { Some(*index) } else { None })
+            .collect();
+        assert_eq!(tasks.len(), all.len() + DOUBLES.len());
+        let mut sorted = begun.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..all.len()).collect::<Vec<_>>());
+        let last = begun.iter().rposition(|index| all[*index].slow).expect("some are slow");
+        assert!(last < begun.len() / 2, "{last} of {}", begun.len());
+    }
+
+    #[test]
     fn mutants_and_checks_name_each_other() {
         let checks = checks::all();
         for mutant in MUTANTS {
-            assert!(!expected::kills(mutant, &checks, true).is_empty(), "nothing catches {}", mutant.slug);
+            assert!(!expected::kills(mutant, &checks, true, true).is_empty(), "nothing catches {}", mutant.slug);
             assert_ne!(expected::is_named(mutant, &checks), mutant.second_order, "{}", mutant.slug);
             for implied in mutant.implies {
                 assert!(Mutant::named(implied).is_some(), "{} implies {implied}, which there is not", mutant.slug);

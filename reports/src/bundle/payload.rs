@@ -1,6 +1,6 @@
 //! The payload of a bundle as the judge reads it: the plan, the evidence, the results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
@@ -11,6 +11,7 @@ use super::{
     records::{self, RecordError},
 };
 use crate::{
+    each::{each, processors},
     evidence::Evidence,
     results::{self, Results},
     sanitise,
@@ -90,18 +91,25 @@ impl Payload {
             gaps: run.gaps.clone(),
             absent: run.absent.clone(),
         };
-        let mut ids = BTreeSet::new();
+        // Each file of each launch that is named, and none twice.
+        let mut taken = Vec::with_capacity(run.launches.len());
         for number in run.launches.iter().copied() {
-            let wrong = |problem| PayloadError::Launch { number, problem };
-            let mut bytes = std::collections::BTreeMap::new();
+            let mut bytes = BTreeMap::new();
             for name in records::FILES {
                 let file = files.remove(&format!("{LAUNCHES}/{number}/{name}"));
-                bytes.insert(name, file.ok_or_else(|| wrong("a file of it is missing, or the launch is there twice"))?);
+                let problem = "a file of it is missing, or the launch is there twice";
+                bytes.insert(name, file.ok_or(PayloadError::Launch { number, problem })?);
             }
-            let launch = records::launch(|name| bytes.get(name).map_or(&[], Vec::as_slice));
+            taken.push((number, bytes));
+        }
+        let read =
+            each(&taken, processors(), |(_, bytes)| records::launch(|name| bytes.get(name).map_or(&[], Vec::as_slice)));
+        let mut ids = BTreeSet::new();
+        for ((number, _), launch) in taken.iter().zip(read) {
+            let number = *number;
             let launch = launch.map_err(|error| PayloadError::Record { number, error })?;
             if !ids.insert(launch.id.clone()) {
-                return Err(wrong("another launch has its id"));
+                return Err(PayloadError::Launch { number, problem: "another launch has its id" });
             }
             evidence.launches.push(launch);
         }
@@ -114,8 +122,8 @@ impl Payload {
 
 fn document<T: DeserializeOwned>(files: &mut Files, path: &'static str) -> Result<T, PayloadError> {
     let bytes = files.remove(path).ok_or(PayloadError::Missing(path))?;
-    strict::check(&bytes, bytes.len()).map_err(|error| PayloadError::Json { path, error })?;
-    serde_json::from_slice(&bytes).map_err(|source| PayloadError::Malformed { path, source })
+    let text = strict::check(&bytes, bytes.len()).map_err(|error| PayloadError::Json { path, error })?;
+    serde_json::from_str(text).map_err(|source| PayloadError::Malformed { path, source })
 }
 
 fn version(path: &'static str, found: &str, known: &'static str) -> Result<(), PayloadError> {

@@ -257,8 +257,8 @@ fn each<T: DeserializeOwned>(
 }
 
 fn record<T: DeserializeOwned>(file: &'static str, line: usize, bytes: &[u8]) -> Result<T, RecordError> {
-    strict::check(bytes, bytes.len()).map_err(|error| RecordError::Json { file, line, error })?;
-    serde_json::from_slice(bytes).map_err(|source| RecordError::Malformed { file, line, source })
+    let text = strict::check(bytes, bytes.len()).map_err(|error| RecordError::Json { file, line, error })?;
+    serde_json::from_str(text).map_err(|source| RecordError::Malformed { file, line, source })
 }
 
 #[cfg(test)]

@@ -112,8 +112,8 @@ impl Envelope {
         if bytes.len() > MAX_ENVELOPE {
             return Err(EnvelopeError::TooBig { found: bytes.len() });
         }
-        strict::check(bytes, MAX_ENVELOPE).map_err(EnvelopeError::Json)?;
-        let Object(written) = serde_json::from_slice(bytes).map_err(|error| EnvelopeError::fields(&error))?;
+        let text = strict::check(bytes, MAX_ENVELOPE).map_err(EnvelopeError::Json)?;
+        let Object(written) = serde_json::from_str(text).map_err(|error| EnvelopeError::fields(&error))?;
         Self::from_written(written)
     }
 

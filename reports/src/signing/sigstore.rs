@@ -40,9 +40,9 @@ impl SigstoreBundle {
         if bytes.len() > MAX_ENVELOPE {
             return Err(EnvelopeError::TooBig { found: bytes.len() });
         }
-        strict::check(bytes, MAX_ENVELOPE).map_err(EnvelopeError::Json)?;
+        let text = strict::check(bytes, MAX_ENVELOPE).map_err(EnvelopeError::Json)?;
         let Object(bundle): Object<WrittenBundle> =
-            serde_json::from_slice(bytes).map_err(|error| EnvelopeError::fields(&error))?;
+            serde_json::from_str(text).map_err(|error| EnvelopeError::fields(&error))?;
         if bundle.media_type != MEDIA_TYPE {
             return Err(EnvelopeError::Type(sanitise::text(&*bundle.media_type, sanitise::NAME_LIMIT)));
         }

@@ -130,9 +130,8 @@ pub fn predicate_type(payload: &[u8]) -> Result<String, StatementError> {
         #[serde(rename = "predicateType")]
         predicate: String,
     }
-    strict::check(payload, dsse::MAX_PAYLOAD)?;
-    let Object(types): Object<Types> =
-        serde_json::from_slice(payload).map_err(|error| StatementError::schema(&error))?;
+    let text = strict::check(payload, dsse::MAX_PAYLOAD)?;
+    let Object(types): Object<Types> = serde_json::from_str(text).map_err(|error| StatementError::schema(&error))?;
     if types.kind == STATEMENT_TYPE {
         Ok(types.predicate)
     } else {

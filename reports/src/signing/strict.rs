@@ -47,19 +47,23 @@ impl StrictError {
 }
 
 /// Accepts one JSON value of at most `limit` bytes in UTF-8 without duplicate keys, floats, integers that a reader
-/// would round, or more than [`MAX_DEPTH`] levels. Takes time in proportion to the bytes.
-pub fn check(bytes: &[u8], limit: usize) -> Result<(), StrictError> {
+/// would round, or more than [`MAX_DEPTH`] levels: gives its text, for a typed parser. Takes time in proportion to the bytes.
+pub fn check(bytes: &[u8], limit: usize) -> Result<&str, StrictError> {
     if bytes.len() > limit {
         return Err(StrictError::TooBig { found: bytes.len(), limit });
     }
+    let text = str::from_utf8(bytes).map_err(|error| StrictError::Syntax(error.to_string()))?;
     let flaw = Cell::new(None);
-    let mut from = serde_json::Deserializer::from_slice(bytes);
+    let mut from = serde_json::Deserializer::from_str(text);
     let result = Value { flaw: &flaw, depth: 0 }.deserialize(&mut from).and_then(|()| from.end());
-    result.map_err(|error| match flaw.take() {
-        Some(flaw) => flaw,
-        None if is_number(bytes, &error) => StrictError::Number(error.to_string()),
-        None => StrictError::Syntax(sanitise::text(error.to_string(), sanitise::NAME_LIMIT)),
-    })
+    match result {
+        Ok(()) => Ok(text),
+        Err(error) => Err(match flaw.take() {
+            Some(flaw) => flaw,
+            None if is_number(bytes, &error) => StrictError::Number(error.to_string()),
+            None => StrictError::Syntax(sanitise::text(error.to_string(), sanitise::NAME_LIMIT)),
+        }),
+    }
 }
 
 /// For `deserialize_with`: a struct from an object only. Derived code takes an array of its fields' values as well.
@@ -300,7 +304,7 @@ mod tests {
 
     #[test]
     fn length_has_a_limit_that_is_met_exactly() {
-        assert_eq!(check(b"[1]", 3), Ok(()));
+        assert_eq!(check(b"[1]", 3), Ok("[1]"));
         assert_eq!(check(b"[1]", 2), Err(StrictError::TooBig { found: 3, limit: 2 }));
     }
 

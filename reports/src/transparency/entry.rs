@@ -87,9 +87,8 @@ pub enum EntryError {
 impl Entry {
     /// Reads one line, without its end.
     pub fn parse(line: &[u8]) -> Result<Self, EntryError> {
-        strict::check(line, MAX_LINE)?;
-        let strict::Object(entry): strict::Object<Self> =
-            serde_json::from_slice(line).map_err(|error| fields(&error))?;
+        let text = strict::check(line, MAX_LINE)?;
+        let strict::Object(entry): strict::Object<Self> = serde_json::from_str(text).map_err(|error| fields(&error))?;
         entry.check()?;
         Ok(entry)
     }
