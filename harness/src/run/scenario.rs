@@ -185,7 +185,7 @@ impl Session<'_> {
                 break left;
             }
             let next = (Instant::now() + again).min(deadline);
-            self.site.world.wait_for_an_end(next).map_err(RunError::Look)?;
+            now.wait_for_an_end(next).map_err(RunError::Look)?;
             again = (again * 2).min(AGAIN_AT_MOST);
         };
         launch.left.extend(left);
