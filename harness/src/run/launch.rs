@@ -273,7 +273,7 @@ impl Running {
         }
     }
 
-    /// Records where TCP is listened in the probe's network. The kernel looks through all connections of the machine for it.
+    /// Records where TCP is listened in the probe's network.
     pub fn look_at_listeners(&mut self) {
         // Where it cannot be told, nothing is recorded.
         if let Some(Ok(listening)) = self.record.processes.first().map(|one| listening::of(one.pid)) {
