@@ -80,10 +80,10 @@ impl Judge for Verifier {
         predicate::statement_of(result, evidence)
     }
 
-    fn mutants(&self, by_root: bool) -> BTreeMap<String, Vec<String>> {
+    fn mutants(&self, by_root: bool, full: bool) -> BTreeMap<String, Vec<String>> {
         let checks = checks::all();
         let runs = MUTANTS.iter().filter(|mutant| mutant.runs(by_root));
-        let kills = |mutant| expected::kills(mutant, &checks, by_root).into_iter().map(str::to_owned).collect();
+        let kills = |mutant| expected::kills(mutant, &checks, by_root, full).into_iter().map(str::to_owned).collect();
         runs.map(|mutant| (mutant.slug.to_owned(), kills(mutant))).collect()
     }
 

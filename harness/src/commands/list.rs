@@ -47,7 +47,7 @@ fn requirements(profile: Option<Profile>) -> Result<Vec<Row>, String> {
             sentence: requirement.sentence,
             mutants: MUTANTS
                 .iter()
-                .filter(|mutant| expected::kills(mutant, &checks, true).contains(requirement.id.as_str()))
+                .filter(|mutant| expected::kills(mutant, &checks, true, true).contains(requirement.id.as_str()))
                 .map(|mutant| mutant.slug.to_owned())
                 .collect(),
             id: requirement.id,

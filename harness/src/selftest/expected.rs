@@ -5,12 +5,22 @@ use std::collections::BTreeSet;
 use super::mutants::Mutant;
 use crate::check::Check;
 
-/// Ids of the checks that must fail on this mutant, and no others.
-pub fn kills(mutant: &Mutant, checks: &[&'static Check], by_root: bool) -> BTreeSet<&'static str> {
+/// The check that tries every port. It takes as much processor time as all others together.
+pub const EVERY_PORT: &str = "ROUTE-5";
+
+/// Ids of the checks that must fail on this mutant, and no others. Unless the selftest is a full one, [`EVERY_PORT`] is run
+/// only on mutants that it names itself.
+pub fn kills(mutant: &Mutant, checks: &[&'static Check], by_root: bool, full: bool) -> BTreeSet<&'static str> {
     let mut seen = BTreeSet::new();
     let mut kills = BTreeSet::new();
     collect(mutant, checks, by_root, &mut seen, &mut kills);
+    kills.retain(|id| full || *id != EVERY_PORT || checks.iter().any(|check| check.id == *id && names(check, mutant)));
     kills
+}
+
+/// Whether this check names this very mutant, for one identity or the other.
+fn names(check: &Check, mutant: &Mutant) -> bool {
+    check.mutants.contains(&mutant.slug) || check.mutants_of_root.contains(&mutant.slug)
 }
 
 fn collect(
@@ -35,5 +45,22 @@ fn collect(
 
 /// Whether one of these checks names this very mutant.
 pub fn is_named(mutant: &Mutant, checks: &[&'static Check]) -> bool {
-    checks.iter().any(|check| check.mutants.contains(&mutant.slug) || check.mutants_of_root.contains(&mutant.slug))
+    checks.iter().any(|check| names(check, mutant))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks;
+
+    #[test]
+    fn every_port_is_tried_on_what_only_implies_an_open_one_in_a_full_selftest_alone() {
+        let of = |slug, full| kills(Mutant::named(slug).expect("a mutant"), &checks::all(), true, full);
+        for named in ["open-a-third-port", "share-network"] {
+            assert!(of(named, false).contains(EVERY_PORT) && of(named, true).contains(EVERY_PORT), "{named}");
+        }
+        let (quick, full) = (of("forward-host-tcp-v4", false), of("forward-host-tcp-v4", true));
+        assert!(full.contains(EVERY_PORT) && !quick.contains(EVERY_PORT));
+        assert_eq!(full.len(), quick.len() + 1, "nothing else is left out");
+    }
 }

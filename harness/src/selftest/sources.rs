@@ -67,7 +67,7 @@ fn each_mutant_of_a_source_is_caught_by_a_check_of_one_of_its_requirements() {
         let Some(Ok(slugs)) = answers.get(name(source).as_str()) else { continue };
         for slug in slugs {
             let mutant = Mutant::named(slug).unwrap_or_else(|| panic!("{}: no mutant is called {slug}", name(source)));
-            let kills = expected::kills(mutant, &checks, true);
+            let kills = expected::kills(mutant, &checks, true, true);
             let requirements = requirements(source);
             if !requirements.iter().any(|id| kills.contains(id)) {
                 wrong.push(format!("{} came to be {requirements:?}, and {slug} is caught by {kills:?}", name(source)));

@@ -34,8 +34,8 @@ pub trait Judge {
     /// What the statement says of a result.
     fn stated(&self, result: &CheckResult, evidence: &Evidence) -> Check;
     /// Every mutant that a kill matrix must hold, with the requirements that must catch it. `by_root`: the matrix was made
-    /// by the machine's root.
-    fn mutants(&self, by_root: bool) -> BTreeMap<String, Vec<String>>;
+    /// by the machine's root; `full`: by a full selftest.
+    fn mutants(&self, by_root: bool, full: bool) -> BTreeMap<String, Vec<String>>;
     /// Every double that a kill matrix must hold.
     fn doubles(&self) -> Vec<String>;
     /// What a target's manifest, as the payload has it, declares of the target with this name: of itself or of a variant.

@@ -43,7 +43,7 @@ pub fn matrix(
     require(strictness, named.spec == predicate.spec.version, Code::MatrixSpec, || {
         format!("the kill matrix is about CONFORMANCE.md {}", sanitise::text(&named.spec, sanitise::NAME_LIMIT))
     })?;
-    let mut expected = judge.mutants(document.identity == "root");
+    let mut expected = judge.mutants(document.identity == "root", document.full);
     for row in &document.mutants {
         let slug = &row.slug;
         let known = expected.remove(&row.slug);
