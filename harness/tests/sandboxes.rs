@@ -27,10 +27,11 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 30] = [
+const SANDBOXES: [&str; 31] = [
     "chroot",
     "netns",
     "ch-run",
+    "nsjail",
     "runsc",
     "runc",
     "runc:as-generated",
