@@ -62,6 +62,10 @@ pub struct Target {
     /// It takes short arguments only, so that the probe reads its plan from a file in the workspace.
     #[serde(default)]
     pub plan_in_file: bool,
+    /// It asks for the cgroup of the first process, as service managers do, so that the world's init must be in the
+    /// world's cgroup. Otherwise it stays outside, which is faster.
+    #[serde(default)]
+    pub init_in_cgroup: bool,
     /// Kernel features without which it must not run anything.
     #[serde(default)]
     pub needs: Vec<Prerequisite>,

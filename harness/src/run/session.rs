@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
         secrets: Secrets,
         listener: &'a dyn Listener,
     ) -> Result<Self, RunError> {
-        let mut site = Site::up(&options.program, &options.beside, secrets)?;
+        let mut site = Site::up(&options.program, &options.beside, target.init_in_cgroup, secrets)?;
         site.bearer_variable = target.bearer_variable.clone();
         if let Some(adapter) = &target.adapter {
             site::plant_adapter(&site.world, adapter.program.as_deref()).map_err(SiteError::Plant)?;

@@ -83,11 +83,17 @@ pub enum SiteError {
 
 impl Site {
     /// Makes the world and starts every fixture that all launches share.
-    pub fn up(program: &Path, beside: &[(String, PathBuf)], secrets: Secrets) -> Result<Self, SiteError> {
+    pub fn up(
+        program: &Path,
+        beside: &[(String, PathBuf)],
+        init_in_cgroup: bool,
+        secrets: Secrets,
+    ) -> Result<Self, SiteError> {
         let began = Instant::now();
         let mut config = Config::new(program);
         config.programs.extend(beside.iter().cloned().map(|(name, path)| Program { name, path }));
         config.tools = programs::tools();
+        config.init_in_cgroup = init_in_cgroup;
         config.etc.push(("hosts".into(), address::hosts()));
         let world = World::up(&config)?;
         let capture = Capture::start(&world, began)?;
