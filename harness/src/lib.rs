@@ -30,4 +30,5 @@ pub mod suite;
 mod sys;
 pub mod target;
 pub mod verifier;
+mod version;
 pub mod way;

@@ -8,7 +8,10 @@ use watertight_reports::{
     sanitise,
 };
 
-use super::{attempts, kernel, namespaces, programs, world};
+use super::{
+    attempts, kernel, namespaces, programs,
+    world::{self, Looked},
+};
 
 /// Tries everything. Call it before the program has a second thread; afterwards it may be in a user namespace.
 pub fn diagnose(program: &Path) -> Diagnosis {
@@ -23,17 +26,16 @@ pub fn diagnose(program: &Path) -> Diagnosis {
     );
     let mut findings = namespaces::findings();
     findings.push(kernel::needed());
-    let targets = programs::findings(program);
     let mut optional = kernel::findings();
     optional.push(namespaces::overlay());
     let untestable = attempts::untestable(root);
     // The last, as it leaves the process with threads and in another user namespace.
-    let (needed, more): (Vec<_>, Vec<_>) =
-        world::findings(program).into_iter().partition(|finding| finding.group == Group::Needed);
+    let Looked { findings: of_world, versions } = world::look(program);
+    let (needed, more): (Vec<_>, Vec<_>) = of_world.into_iter().partition(|finding| finding.group == Group::Needed);
     findings.extend(needed);
     findings.extend(optional);
     findings.extend(more);
-    findings.extend(targets);
+    findings.extend(programs::findings(&versions));
     for finding in &mut findings {
         finding.detail = sanitise::text(&finding.detail, sanitise::LIMIT);
     }

@@ -1,15 +1,15 @@
 //! Programs that targets need, and what versions they have.
 
 use std::{
+    collections::BTreeMap,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
-use watertight_fixtures::world::TOOLS;
+use watertight_fixtures::world::{PROGRAMS, TOOLS, World};
 use watertight_reports::doctor::{Finding, Group, State};
 
-use crate::target::Target;
+use crate::{target::Target, version};
 
 /// Where launches in a world look for programs; the machine's directories are there as well.
 pub const PATH: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
@@ -64,15 +64,30 @@ pub fn search_path() -> String {
 }
 
 /// Each sandbox that can be checked, and the version of it that is here.
-pub fn findings(program: &Path) -> Vec<Finding> {
-    let targets = Target::names().filter_map(|name| Target::load(name).ok()).filter(|target| !target.double);
-    targets.map(|target| finding(&target, program)).collect()
+pub fn findings(versions: &BTreeMap<String, String>) -> Vec<Finding> {
+    targets().map(|target| finding(&target, versions.get(&target.name).map(String::as_str))).collect()
 }
 
-fn finding(target: &Target, program: &Path) -> Finding {
+/// What each sandbox that is here says of its version in this world, by name.
+pub fn versions(world: &World) -> BTreeMap<String, String> {
+    let values = [("watertight", format!("{PROGRAMS}/watertight"))].into();
+    let here = targets().filter(|target| missing(target).is_empty());
+    here.map(|target| (target.name.clone(), version::of(world, &target, &values))).collect()
+}
+
+fn targets() -> impl Iterator<Item = Target> {
+    Target::names().filter_map(|name| Target::load(name).ok()).filter(|target| !target.double)
+}
+
+fn finding(target: &Target, version: Option<&str>) -> Finding {
     let missing = missing(target);
     let (state, detail, remedy) = if missing.is_empty() {
-        (State::Ok, version(target, program), None)
+        let detail = match version {
+            None => "it is there; its version is asked in a world, and none could be made",
+            Some("") => "it is there, and did not say its version",
+            Some(version) => version,
+        };
+        (State::Ok, detail.to_owned(), None)
     } else {
         let (programs, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
         let detail = format!("not in {}: {}", search_path(), programs.join(", "));
@@ -80,17 +95,6 @@ fn finding(target: &Target, program: &Path) -> Finding {
     };
     let (id, title) = (target.name.clone(), target.name.clone());
     Finding { id, title, group: Group::Targets, state, detail, remedy }
-}
-
-fn version(target: &Target, program: &Path) -> String {
-    let words = target.version_words(&[("watertight", program.display().to_string())].into());
-    let Some((program, arguments)) = words.split_first() else { return "no version is known".into() };
-    let output = Command::new(program).args(arguments).env("PATH", search_path()).stdin(Stdio::null()).output();
-    match output.map(|output| Target::version_line(&output.stdout)) {
-        Ok(line) if line.is_empty() => "it is there, and did not say its version".into(),
-        Ok(line) => line,
-        Err(error) => format!("its version cannot be asked: {error}"),
-    }
 }
 
 #[cfg(test)]
@@ -114,18 +118,20 @@ mod tests {
     fn a_missing_program_is_named_with_the_command_that_installs_it() {
         let target = needing(&[("no-such-program", "some-package"), ("sh", "dash")]);
         assert_eq!(missing(&target), [("no-such-program", "some-package")]);
-        let finding = finding(&target, Path::new("/nonexistent"));
+        let finding = finding(&target, None);
         assert_eq!((finding.state, finding.remedy.as_deref()), (State::Missing, Some("apt-get install some-package")));
     }
 
     #[test]
-    fn a_program_that_is_there_is_asked_for_its_version() {
-        let mut target = needing(&[("sh", "dash")]);
-        target.version = ["sh", "-c", "echo some version; echo more"].map(String::from).to_vec();
-        let finding = finding(&target, Path::new("/nonexistent"));
-        assert_eq!((finding.state, finding.detail.as_str()), (State::Ok, "some version"));
-        target.version = ["sh", "-c", "echo failed >&2"].map(String::from).to_vec();
-        let finding = super::finding(&target, Path::new("/nonexistent"));
-        assert_eq!((finding.state, finding.detail.as_str()), (State::Ok, "it is there, and did not say its version"));
+    fn a_program_that_is_there_is_shown_with_what_it_says_of_its_version() {
+        let target = needing(&[("sh", "dash")]);
+        for (version, detail) in [
+            (Some("some version"), "some version"),
+            (Some(""), "it is there, and did not say its version"),
+            (None, "it is there; its version is asked in a world, and none could be made"),
+        ] {
+            let finding = finding(&target, version);
+            assert_eq!((finding.state, finding.detail.as_str()), (State::Ok, detail));
+        }
     }
 }

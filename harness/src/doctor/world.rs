@@ -1,16 +1,27 @@
 //! A whole world, really brought up and down: what no single attempt can show.
 
-use std::{path::Path, time::Instant};
+use std::{collections::BTreeMap, path::Path, time::Instant};
 
 use watertight_fixtures::world::{Capture, Config, World, WorldError, enter};
 use watertight_reports::doctor::{Finding, Group, State};
 
-use super::tried::{Failure, Tried, finding};
+use super::{
+    programs,
+    tried::{Failure, Tried, finding},
+};
 
-/// Brings it up and down. Afterwards this process may be in a user namespace of its own.
-pub fn findings(program: &Path) -> Vec<Finding> {
-    let mut cgroup = None;
-    let tried = world(program, &mut cgroup);
+/// What a world showed.
+pub struct Looked {
+    pub findings: Vec<Finding>,
+    /// What the targets that are here say of their versions, by name.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// Brings it up and down, and asks targets for their versions meanwhile. Afterwards this process may be in a user namespace
+/// of its own.
+pub fn look(program: &Path) -> Looked {
+    let (mut cgroup, mut versions) = (None, BTreeMap::new());
+    let tried = world(program, &mut cgroup, &mut versions);
     let step = tried.as_ref().err().map(|failure| failure.what.clone()).unwrap_or_default();
     let rule = |id: &str, title: &str, option: &str, module: &str| {
         let tried = match &tried {
@@ -23,19 +34,22 @@ pub fn findings(program: &Path) -> Vec<Finding> {
     let socket = rule("nft-socket", "nf_tables socket", "CONFIG_NFT_SOCKET", "nft_socket");
     let tproxy = rule("nft-tproxy", "nf_tables TPROXY", "CONFIG_NFT_TPROXY", "nft_tproxy");
     let remedy = "see what is missing above";
-    vec![socket, tproxy, finding("world", "a world", Group::Needed, tried, remedy), cgroups(cgroup)]
+    let world = finding("world", "a world", Group::Needed, tried, remedy);
+    Looked { findings: vec![socket, tproxy, world, cgroups(cgroup)], versions }
 }
 
-fn world(program: &Path, cgroup: &mut Option<String>) -> Tried {
+fn world(program: &Path, cgroup: &mut Option<String>, versions: &mut BTreeMap<String, String>) -> Tried {
     let refused = |what: String| Failure { what, errno: 0, remedy: None };
     enter().map_err(|error| refused(error.to_string()))?;
     let broken = |error: WorldError| refused(error.to_string());
     let start = Instant::now();
-    let world = World::up(&Config::new(program)).map_err(broken)?;
+    let config = Config { tools: programs::tools(), ..Config::new(program) };
+    let world = World::up(&config).map_err(broken)?;
     let caught = world.catch_all().map_err(broken)?;
     let capture = Capture::start(&world, start).map_err(broken)?;
     let up = start.elapsed();
     *cgroup = world.cgroup().map(|path| path.display().to_string());
+    *versions = programs::versions(&world);
     let start = Instant::now();
     drop(caught);
     capture.stop().map_err(|error| refused(format!("stop the capture: {error}")))?;

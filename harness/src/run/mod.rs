@@ -15,7 +15,6 @@ mod session;
 mod sockets;
 mod stderr;
 mod terminal;
-mod version;
 mod witness;
 
 pub use attribute::again as attribute_again;

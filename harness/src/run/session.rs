@@ -23,7 +23,6 @@ use super::{
     attribute::attribute,
     launch::{Manner, Running},
     listener::{Later, Listener},
-    version,
 };
 use crate::{
     check::Check,
@@ -31,6 +30,7 @@ use crate::{
     scenario::Scenario,
     site::{self, Bundle, LAUNCHES, LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
     target::{Target, TargetError, User, Words},
+    version,
 };
 
 /// How a run is to go.
@@ -126,7 +126,7 @@ impl<'a> Session<'a> {
             session.controls("before", LaunchKind::ControlBefore, LaunchKind::RootBefore)?;
             session.main()?;
             session.controls("after", LaunchKind::ControlAfter, LaunchKind::RootAfter)?;
-            let version = version::of(&session.site, target, &session.values());
+            let version = version::of(&session.site.world, target, &session.values());
             let layout = session.layout.clone();
             let mut evidence = session.finish()?;
             told.iter().for_each(|stage| listener.stage(&stage));

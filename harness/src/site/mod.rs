@@ -13,7 +13,8 @@ pub use granted::{CGROUP, KERNEL_FILES, NODES, asked, here as granted_here, spar
 pub use listeners::CANARIES;
 pub use placed::Placed;
 pub use planted::{
-    ADAPTER, BROKEN_PROGRAM, LAUNCHES, LINKED_KEY, OPEN_KEY, Plants, RUN_DIR, SOCKETS, WORKSPACE_KEY, plant_adapter,
+    ADAPTER, BROKEN_PROGRAM, LAUNCHES, LINKED_KEY, OPEN_KEY, Plants, RUN_DIR, SOCKETS, WORKSPACE_KEY, environment,
+    plant_adapter,
 };
 pub use root::{BUNDLES, Bundle};
 pub use secrets::{Secrets, random};

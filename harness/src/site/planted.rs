@@ -111,21 +111,7 @@ pub fn plant_adapter(world: &World, program: Option<&str>) -> io::Result<()> {
 impl Plants {
     /// Gives a launch what its user has, and everything that a careless launcher leaves.
     pub fn into_spawn(site: &Site, spawn: &mut Spawn) -> io::Result<()> {
-        let tools = programs::tools().map_or_else(String::new, |_| format!("{TOOLS}/bin:"));
-        let path = tools + &programs::PATH.join(":");
-        let usual = [
-            ("PATH", path.as_str()),
-            ("HOME", HOME),
-            ("USER", "agent"),
-            ("LOGNAME", "agent"),
-            ("LANG", "C.UTF-8"),
-            ("TERM", "dumb"),
-            ("XDG_RUNTIME_DIR", "/run/user/1777"),
-            ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1777/bus"),
-            ("DOCKER_HOST", "unix:///run/docker.sock"),
-            ("SSH_AUTH_SOCK", "/tmp/ssh-agent.sock"),
-        ];
-        spawn.env.extend(usual.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        spawn.env.extend(environment());
         spawn.env.push(("WATERTIGHT_MARKER".into(), site.secrets.marker_environment()));
         let planted = site.secrets.planted.iter();
         spawn.env.extend(planted.map(|(name, value)| ((*name).to_owned(), value.clone())));
@@ -137,6 +123,25 @@ impl Plants {
         spawn.key = Some(Key { description: "watertight".into(), payload });
         Ok(())
     }
+}
+
+/// The environment that the ordinary user has anyway.
+pub fn environment() -> Vec<(String, String)> {
+    let tools = programs::tools().map_or_else(String::new, |_| format!("{TOOLS}/bin:"));
+    let path = tools + &programs::PATH.join(":");
+    let usual = [
+        ("PATH", path.as_str()),
+        ("HOME", HOME),
+        ("USER", "agent"),
+        ("LOGNAME", "agent"),
+        ("LANG", "C.UTF-8"),
+        ("TERM", "dumb"),
+        ("XDG_RUNTIME_DIR", "/run/user/1777"),
+        ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1777/bus"),
+        ("DOCKER_HOST", "unix:///run/docker.sock"),
+        ("SSH_AUTH_SOCK", "/tmp/ssh-agent.sock"),
+    ];
+    usual.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
 /// One open descriptor of each kind that a launcher has been seen to leave (catalogue D08), made on the host side.

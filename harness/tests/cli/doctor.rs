@@ -1,6 +1,8 @@
 //! `doctor`: what it tries, and that it agrees with what `check` can do.
 
-use super::support::{identities, json, run_as};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use super::support::{command, directory, ended, identities, json, run_as};
 
 const NEEDED: [&str; 10] = [
     "user-namespaces",
@@ -96,5 +98,35 @@ fn it_fits_the_width_and_says_first_whether_a_run_is_possible() {
         assert!(ended.stdout.starts_with("ready: `watertight check` can run here\n"), "{}", ended.stdout);
         assert!(ended.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ended.stdout);
         assert_eq!(ended.stderr, "");
+    }
+}
+
+#[test]
+fn a_version_is_asked_where_nothing_stays_and_is_not_waited_for_long() {
+    for user in identities() {
+        let word = format!("31536000.{}", std::process::id());
+        let tools = directory();
+        let bin = tools.path().join("bin");
+        fs::create_dir(&bin).expect("a directory");
+        for (name, script) in [
+            ("hozo", format!("touch /tmp/{word}\nsleep {word} &\nexec sleep {word}")),
+            ("agent-nook", format!("touch /tmp/{word}\nsleep {word} &\necho agent-nook 1.2.3")),
+            ("bk", "exec yes bk 4.5.6".to_owned()),
+        ] {
+            fs::write(bin.join(name), format!("#!/bin/sh\n{script}\n")).expect("written");
+            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).expect("mode set");
+        }
+        let document =
+            json(&ended(command(user, &["doctor", "--json"]).env("WATERTIGHT_TARGETS", tools.path())).stdout);
+        let findings = document["findings"].as_array().expect("an array");
+        let detail = |id: &str| findings.iter().find(|one| one["id"] == id).expect("a finding")["detail"].clone();
+        assert_eq!(detail("hozo"), "unknown: it did not say within 5 s");
+        assert_eq!(detail("agent-nook"), "agent-nook 1.2.3");
+        assert_eq!(detail("buddelkiste"), "bk 4.5.6");
+        assert!(!Path::new("/tmp").join(&word).exists());
+        let mut processes = fs::read_dir("/proc").expect("/proc").flatten();
+        let left =
+            processes.find(|one| fs::read_to_string(one.path().join("cmdline")).is_ok_and(|line| line.contains(&word)));
+        assert!(left.is_none(), "{left:?}");
     }
 }

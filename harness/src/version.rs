@@ -1,4 +1,5 @@
-//! What the target says of its version: asked in the world, where it can call nobody, and not waited for long.
+//! What a target says of its version: asked in a world, where it can call nobody and what it leaves goes away, and not
+//! waited for long.
 
 use std::{
     collections::BTreeMap,
@@ -8,19 +9,16 @@ use std::{
 };
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use watertight_fixtures::world::{Limit, Spawn};
+use watertight_fixtures::world::{Limit, Spawn, World};
 
-use crate::{
-    site::{Plants, Site},
-    target::Target,
-};
+use crate::{site, target::Target};
 
 const DEADLINE: Duration = Duration::from_secs(5);
 /// Bytes of its output that are looked at.
 const READ: u64 = 4096;
 
-/// The first line of what the manifest's version command prints, or why there is none.
-pub fn of(site: &Site, target: &Target, values: &BTreeMap<&'static str, String>) -> String {
+/// The first line of what the manifest's version command prints, or why there is none. Nothing else may run in the world.
+pub fn of(world: &World, target: &Target, values: &BTreeMap<&'static str, String>) -> String {
     let mut words = target.version_words(values);
     match words.first() {
         None => return String::new(),
@@ -28,13 +26,13 @@ pub fn of(site: &Site, target: &Target, values: &BTreeMap<&'static str, String>)
         Some(first) if !first.contains('/') => words.insert(0, "/usr/bin/env".into()),
         Some(_) => {}
     }
-    match asked(site, words) {
+    match asked(world, words) {
         Ok(said) => Target::version_line(&said),
         Err(why) => format!("unknown: {why}"),
     }
 }
 
-fn asked(site: &Site, words: Vec<String>) -> Result<Vec<u8>, String> {
+fn asked(world: &World, words: Vec<String>) -> Result<Vec<u8>, String> {
     fn said(error: impl std::fmt::Display) -> String {
         error.to_string()
     }
@@ -42,12 +40,14 @@ fn asked(site: &Site, words: Vec<String>) -> Result<Vec<u8>, String> {
     let null = File::options().read(true).write(true).open("/dev/null").map_err(said)?;
     let stdio = [null.try_clone().map_err(said)?.into(), output.try_clone().map_err(said)?.into(), null.into()];
     let mut spawn = Spawn::new(words, stdio);
-    Plants::into_spawn(site, &mut spawn).map_err(said)?;
+    spawn.env = site::environment();
     // What goes on for ever ends there.
     spawn.limits.push(Limit { resource: libc::RLIMIT_FSIZE, soft: READ, hard: READ });
-    let child = site.world.spawn(spawn).map_err(said)?;
-    // Dropping the child ends it where it has not ended.
-    if child.wait(Instant::now() + DEADLINE).map_err(said)?.is_none() {
+    let child = world.spawn(spawn).map_err(said)?;
+    let ended = child.wait(Instant::now() + DEADLINE).map_err(said)?.is_some();
+    // With what it started.
+    world.sweep().map_err(said)?;
+    if !ended {
         return Err(format!("it did not say within {} s", DEADLINE.as_secs()));
     }
     let mut bytes = vec![];
