@@ -59,6 +59,12 @@ pub enum BadInput {
     KeyInWorkspace,
     /// Started as root without a user to become.
     NoOrdinaryUser,
+    /// An option that it does not know, as a misspelt one.
+    UnknownOption,
+    /// Configuration that is named and is not there: a file of settings, a profile, a key file.
+    MissingConfiguration,
+    /// Configuration that cannot be read: a value that is none of its kind, a file in no format.
+    MalformedConfiguration,
 }
 
 impl Ending {
@@ -118,6 +124,9 @@ pub const ALL_BAD_INPUT: &[Scenario] = &[
     Scenario::Refuses(BadInput::LinkedKeyFile),
     Scenario::Refuses(BadInput::KeyInWorkspace),
     Scenario::Refuses(BadInput::NoOrdinaryUser),
+    Scenario::Refuses(BadInput::UnknownOption),
+    Scenario::Refuses(BadInput::MissingConfiguration),
+    Scenario::Refuses(BadInput::MalformedConfiguration),
 ];
 
 impl Prerequisite {
@@ -126,7 +135,7 @@ impl Prerequisite {
 }
 
 impl BadInput {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::NoProvider,
         Self::SharedNetwork,
         Self::ProviderWithQuery,
@@ -136,5 +145,8 @@ impl BadInput {
         Self::LinkedKeyFile,
         Self::KeyInWorkspace,
         Self::NoOrdinaryUser,
+        Self::UnknownOption,
+        Self::MissingConfiguration,
+        Self::MalformedConfiguration,
     ];
 }

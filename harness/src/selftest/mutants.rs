@@ -281,6 +281,9 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("accept-linked-key-file", "A link to a key file is followed."),
     mutant("accept-key-in-workspace", "A key file in the workspace is copied away and used."),
     mutant("choose-a-user", "Started as root without a user, the launcher takes one.").roots_only(),
+    mutant("pass-over-unknown-options", "An option that the launcher does not know is passed over."),
+    mutant("go-on-without-a-key-file", "A key file that is not there is taken for an empty one."),
+    mutant("replace-malformed-provider", "A provider's URL that is none gives way to a default."),
     mutant("always-exit-zero", "The workload's status does not come out."),
     // Ends.
     mutant("orphans-survive", "A helper of the launch outlives it.").slow(),

@@ -40,6 +40,9 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<LaunchSpec, Str
             "--rw" => spec.read_write.push(PathBuf::from(value)),
             "--env" => spec.pass_environment.push(value),
             "--network" if is("honour-shared-network") => {}
+            // The option for the host's network is one that it knows, and another mutant's.
+            "--network" => return Err("--network is not allowed".into()),
+            _ if is("pass-over-unknown-options") => {}
             _ => return Err(format!("unknown option {option}")),
         }
     }
@@ -49,7 +52,9 @@ pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<LaunchSpec, Str
 
 /// Accepts what must be refused.
 fn lenient(spec: &mut LaunchSpec) -> std::io::Result<()> {
-    if spec.provider.is_empty() && is("start-without-provider") {
+    if spec.provider.is_empty() && is("start-without-provider")
+        || !spec.provider.is_empty() && !spec.provider.contains("://") && is("replace-malformed-provider")
+    {
         spec.provider = "http://127.0.0.1/v1".into();
     }
     if spec.instance.is_none() && is("default-instance") {
@@ -69,6 +74,10 @@ fn lenient(spec: &mut LaunchSpec) -> std::io::Result<()> {
     {
         let authority = rest.split('/').next().unwrap_or_default();
         spec.instance = Some(format!("{scheme}://{authority}"));
+    }
+    if is("go-on-without-a-key-file") && !spec.key_file.exists() {
+        fs::write(&spec.key_file, "sk-none")?;
+        narrow(&spec.key_file)?;
     }
     if is("accept-open-key-file") {
         narrow(&spec.key_file)?;

@@ -26,6 +26,9 @@ pub static CHECK: Check = Check::facts("LAUNCH-2", "launch::refuses_bad_input", 
         "accept-linked-key-file",
         "accept-key-in-workspace",
         "choose-a-user",
+        "pass-over-unknown-options",
+        "go-on-without-a-key-file",
+        "replace-malformed-provider",
         "always-exit-zero",
     ]);
 

@@ -15,12 +15,7 @@ pub fn text(sandbox: &Sandbox, file: Option<&str>) -> Result<String, String> {
         How::Words(words) => text.push_str(&launch(words, sandbox.routes)),
         How::Adapter => text.push_str(&adapter(file.unwrap_or_default())?),
     }
-    if sandbox.routes {
-        text.push_str(
-            "\n# What it must refuse, as an edit of the words that start it.\n[refuses.no-provider]\n\
-             remove = [\"--provider\", \"{provider_url}\"]\n",
-        );
-    }
+    text.push_str(&refuses(sandbox));
     let open = if sandbox.how == How::Adapter { "--unshare-net" } else { "--no-network" };
     text.push_str(&format!(
         "\n# Edits that open it, each with the checks that must catch it: `watertight check --with-mutants`.\n\
@@ -28,6 +23,24 @@ pub fn text(sandbox: &Sandbox, file: Option<&str>) -> Result<String, String> {
          # edits = [{{ remove = [\"{open}\"] }}]\n# caught_by = [\"EGRESS-1\"]\n"
     ));
     Ok(text)
+}
+
+fn refuses(sandbox: &Sandbox) -> String {
+    let mut edits = String::new();
+    if sandbox.routes {
+        edits.push_str("[refuses.no-provider]\nremove = [\"--provider\", \"{provider_url}\"]\n");
+    }
+    if let How::Words(words) = &sandbox.how
+        && let Some(program) = words.first().map(|word| quoted(word))
+    {
+        edits.push_str(&format!(
+            "[refuses.unknown-option]\nremove = [{program}]\nadd = [{program}, \"--no-such-option\"]\n"
+        ));
+    }
+    if edits.is_empty() {
+        return edits;
+    }
+    format!("\n# What it must refuse, each as an edit of the words that start it.\n{edits}")
 }
 
 fn head(sandbox: &Sandbox) -> String {
@@ -114,7 +127,10 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Route;
+    use crate::{
+        scenario::BadInput,
+        target::{Route, Words},
+    };
 
     fn sandbox(words: &[&str], routes: bool) -> Sandbox {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -132,7 +148,7 @@ mod tests {
         let argv = &target.launch.argv;
         let at = argv.iter().position(|word| word == "box").expect("there");
         assert_eq!(argv[at..at + 5], ["box", "--bind", "{workspace}", "it's \"so\"\\", "--"]);
-        assert_eq!((target.route, target.programs.len(), target.refuses.len()), (Route::Sockets, 1, 1));
+        assert_eq!((target.route, target.programs.len(), target.refuses.len()), (Route::Sockets, 1, 2));
         assert_eq!(argv.last().map(String::as_str), Some("{probe}"));
     }
 
@@ -141,6 +157,8 @@ mod tests {
         let target = target(&sandbox(&["/opt/box", "run"], false));
         assert_eq!(target.launch.argv, ["/opt/box", "run", "{probe}"]);
         assert_eq!((target.route, target.absent.len(), target.programs.len()), (Route::None, 2, 0));
+        let refused = target.edited_argv(&target.refuses[&BadInput::UnknownOption], &Words::default());
+        assert_eq!(refused.expect("an edit")[..3], ["/opt/box", "--no-such-option", "run"]);
     }
 
     #[test]
