@@ -280,9 +280,6 @@ impl<'a> Session<'a> {
             running.look_at_sockets(&self.site);
             if kind == LaunchKind::Target {
                 running.look_at_network();
-            }
-            // Only of broken targets is it asked what listens there.
-            if self.only_needed && kind == LaunchKind::Target {
                 running.look_at_listeners();
             }
             running.go();

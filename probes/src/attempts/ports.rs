@@ -1,8 +1,10 @@
-//! Which ports of a loopback address accept a connection: one blocking connect each, answered by the kernel at once.
+//! Which ports of a loopback address accept a connection: one connect each. Linux answers it at once; where the answer comes
+//! later (gVisor), many are under way together.
 
 use std::{
     net::{IpAddr, SocketAddr, TcpListener},
-    os::fd::OwnedFd,
+    os::fd::{AsFd, OwnedFd},
+    time::{Duration, Instant},
 };
 
 use super::net;
@@ -10,13 +12,17 @@ use crate::{
     context::{Attempted, Context, Stop, found, refused},
     observation::Facts,
     sys::{
-        self,
+        self, poll,
         socket::{self, Address},
     },
 };
 
-/// How long one connect may block where something drops what is sent.
-const EACH_MILLIS: u32 = 100;
+/// How long a connect may take where something drops what is sent.
+const EACH: Duration = Duration::from_millis(100);
+/// Connects that are under way together: far fewer than the descriptors that a process may usually have.
+const AT_ONCE: usize = 64;
+/// How often a port is tried where the scan met itself there.
+const TRIES: u32 = 4;
 /// Ports between two notes of where the scan is.
 const NOTE_EVERY: u16 = 256;
 
@@ -28,61 +34,190 @@ pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16, known: bool) 
         Some(listener) => Some(listener.local_addr().map_err(refused("getsockname"))?.port()),
         None => None,
     };
-    let mut open = Vec::new();
     let mut tried = 0;
-    let mut sockets = Sockets { spare: None, connect_again: true };
+    let mut scan = Scan { of, open: vec![], spare: None, connect_again: true, under_way: vec![] };
     for port in from..=to {
         if port % NOTE_EVERY == 0 || tried == 0 {
             context.step(&format!("port {port}"));
         }
-        if is_open(SocketAddr::new(of, port), &mut sockets)? {
-            open.push(port);
-        }
+        scan.begin(port)?;
         tried += 1;
     }
+    scan.settle()?;
+    let mut open = scan.open;
+    open.sort_unstable();
     Ok(found(Facts::Ports { open, tried, known }))
 }
 
-/// Linux lets a socket whose connect was refused connect again, which saves making one for every port. Other kernels (gVisor)
-/// answer ECONNABORTED, and get one for every port.
-struct Sockets {
+struct Scan {
+    of: IpAddr,
+    open: Vec<u16>,
+    /// Linux lets a socket whose connect was refused connect again, which saves making one for every port. Other kernels
+    /// answer ECONNABORTED, and get one for every port.
     spare: Option<OwnedFd>,
     connect_again: bool,
+    /// Ports whose answer has not come.
+    under_way: Vec<(u16, OwnedFd)>,
 }
 
-fn is_open(to: SocketAddr, sockets: &mut Sockets) -> Result<bool, Stop> {
-    let address = Address::from(to);
-    // A socket that took this very port as its own is connected to itself; the next one takes another.
-    for _ in 0..4 {
-        let spare = sockets.spare.take();
-        let used = spare.is_some();
-        let stream = match spare {
-            Some(stream) => stream,
-            None => new_stream(to.ip())?,
-        };
-        match socket::connect(&stream, &address) {
-            Ok(()) if net::is_connected_to_itself(&stream) => {
-                socket::linger_zero(&stream).map_err(refused("setsockopt"))?
-            }
-            Ok(()) => return Ok(true),
-            Err(error) => match sys::errno(&error) {
-                libc::ECONNREFUSED => {
-                    sockets.spare = Some(stream).filter(|_| sockets.connect_again);
-                    return Ok(false);
+impl Scan {
+    /// Tries one port. Its answer may come later.
+    fn begin(&mut self, port: u16) -> Result<(), Stop> {
+        if self.under_way.len() >= AT_ONCE {
+            self.settle()?;
+        }
+        let address = Address::from(SocketAddr::new(self.of, port));
+        // A socket that took this very port as its own is connected to itself; the next one takes another.
+        for _ in 0..TRIES {
+            let spare = self.spare.take();
+            let used = spare.is_some();
+            let stream = match spare {
+                Some(stream) => stream,
+                None => self.new_stream()?,
+            };
+            match socket::connect(&stream, &address) {
+                Ok(()) if net::is_connected_to_itself(&stream) => {
+                    socket::linger_zero(&stream).map_err(refused("setsockopt"))?
                 }
-                libc::ECONNABORTED if used => sockets.connect_again = false,
-                // Nobody answered.
-                libc::EINPROGRESS | libc::ETIMEDOUT | libc::ECONNRESET => return Ok(false),
-                _ => return Err(refused("connect")(error)),
-            },
+                Ok(()) => {
+                    self.open.push(port);
+                    break;
+                }
+                Err(error) => match sys::errno(&error) {
+                    libc::EINPROGRESS => {
+                        self.under_way.push((port, stream));
+                        break;
+                    }
+                    libc::ECONNREFUSED => {
+                        self.spare = Some(stream).filter(|_| self.connect_again);
+                        break;
+                    }
+                    libc::ECONNABORTED if used => self.connect_again = false,
+                    // Nobody answered.
+                    libc::ETIMEDOUT | libc::ECONNRESET => break,
+                    _ => return Err(refused("connect")(error)),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn new_stream(&mut self) -> Result<OwnedFd, Stop> {
+        let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK;
+        let make = || socket::socket(socket::family_of(self.of), kind, libc::IPPROTO_TCP);
+        match make() {
+            // Those under way give theirs back.
+            Err(error) if sys::errno(&error) == libc::EMFILE && !self.under_way.is_empty() => {
+                self.settle()?;
+                socket::socket(socket::family_of(self.of), kind, libc::IPPROTO_TCP).map_err(refused("socket"))
+            }
+            made => made.map_err(refused("socket")),
         }
     }
-    Ok(false)
+
+    /// Waits for every answer that is still to come.
+    fn settle(&mut self) -> Result<(), Stop> {
+        for _ in 0..TRIES {
+            let again = self.settle_once()?;
+            if again.is_empty() {
+                break;
+            }
+            for port in again {
+                self.begin(port)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The ports at which the scan met a socket of its own, and that tell nothing yet.
+    fn settle_once(&mut self) -> Result<Vec<u16>, Stop> {
+        let streams = std::mem::take(&mut self.under_way);
+        let until = Instant::now() + EACH;
+        let mut waiting: Vec<usize> = (0..streams.len()).collect();
+        let mut accepted = vec![];
+        while !waiting.is_empty() {
+            let wanted: Vec<_> = waiting.iter().map(|index| (streams[*index].1.as_fd(), poll::WRITE)).collect();
+            // Nobody answered the rest.
+            let Some(ready) = poll::wait_for_any(&wanted, until).map_err(refused("ppoll"))? else { break };
+            let mut ready = ready.into_iter();
+            waiting.retain(|index| {
+                let ended = ready.next().is_some_and(|events| events != 0);
+                if ended && was_accepted(&streams[*index].1) {
+                    accepted.push(*index);
+                }
+                !ended
+            });
+        }
+        let mut again = vec![];
+        for index in accepted {
+            let (port, stream) = &streams[index];
+            let port = *port;
+            // Its own port is to be free again at once.
+            let _ = socket::linger_zero(stream);
+            let met = SocketAddr::new(self.of, port);
+            // Connected to itself, or two of them to each other.
+            let own = streams.iter().any(|(_, one)| local(one) == Some(met));
+            if own {
+                again.push(port);
+            } else {
+                self.open.push(port);
+            }
+        }
+        Ok(again)
+    }
 }
 
-fn new_stream(of: IpAddr) -> Result<OwnedFd, Stop> {
-    let stream =
-        socket::socket(socket::family_of(of), libc::SOCK_STREAM, libc::IPPROTO_TCP).map_err(refused("socket"))?;
-    socket::limit_sending(&stream, EACH_MILLIS).map_err(refused("setsockopt"))?;
-    Ok(stream)
+/// Whether somebody accepted, even if the connection is gone again.
+fn was_accepted(stream: &OwnedFd) -> bool {
+    match socket::pending_error(stream) {
+        Ok(()) => socket::peer_address(stream).is_ok(),
+        Err(error) => matches!(sys::errno(&error), libc::ECONNRESET | libc::EPIPE),
+    }
+}
+
+fn local(stream: &OwnedFd) -> Option<SocketAddr> {
+    socket::local_address(stream).ok()?.to_socket_addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    fn scan() -> Scan {
+        Scan { of: LOOPBACK, open: vec![], spare: None, connect_again: true, under_way: vec![] }
+    }
+
+    fn connecting(from: Option<u16>, port: u16) -> (u16, OwnedFd) {
+        let stream = scan().new_stream().unwrap_or_else(|_| panic!("a socket"));
+        if let Some(from) = from {
+            socket::bind(&stream, &SocketAddr::new(LOOPBACK, from).into()).expect("a free port");
+        }
+        let _ = socket::connect(&stream, &SocketAddr::new(LOOPBACK, port).into());
+        (port, stream)
+    }
+
+    #[test]
+    fn of_answers_that_come_later_only_a_listeners_is_an_open_port() {
+        let listener = TcpListener::bind((LOOPBACK, 0)).expect("loopback");
+        let open = listener.local_addr().expect("bound").port();
+        let closed = TcpListener::bind((LOOPBACK, 0)).expect("loopback").local_addr().expect("bound").port();
+        let mut scan = scan();
+        scan.under_way = vec![connecting(None, closed), connecting(None, open)];
+        assert!(scan.settle().is_ok());
+        assert_eq!((scan.open, scan.under_way.len()), (vec![open], 0));
+    }
+
+    #[test]
+    fn a_port_that_a_connect_of_its_own_has_is_tried_again_and_not_open() {
+        let own = TcpListener::bind((LOOPBACK, 0)).expect("loopback").local_addr().expect("bound").port();
+        let mut scan = scan();
+        scan.under_way = vec![connecting(Some(own), own)];
+        assert!(was_accepted(&scan.under_way[0].1));
+        assert!(scan.settle().is_ok());
+        assert_eq!((scan.open, scan.under_way.len()), (vec![], 0));
+    }
 }

@@ -12,13 +12,13 @@ use watertight_reports::{
 };
 
 use super::{
-    evidence::{denied, found, is_control, items, layout, recorded, run},
+    evidence::{denied, found, is_control, items, layout, recorded, run, target},
     relays::{named, verdict},
 };
 use crate::{
     check::{Check, Item},
     checks::{egress, privilege, route},
-    run::LEADING,
+    run::{LEADING, LISTENING},
     site::address::is_origin,
 };
 
@@ -110,10 +110,48 @@ fn a_scan_of_ports_counts_where_it_sees_the_one_that_the_probe_opened() {
     ] {
         assert_eq!(verdict(check, &with(check, &inside, &inside)), expected, "{inside:?}");
     }
+    // Where the probe may not listen, the kernel's list shows what there is to see.
+    for (open, expected) in [(vec![8765, 8766], Verdict::Pass), (vec![8765, 9999], Verdict::Fail)] {
+        let inside = ports(&open, None);
+        let mut evidence = with(check, &inside, &inside);
+        target(&mut evidence).outside.insert(LISTENING.into(), "127.0.0.1:8765".into());
+        assert_eq!(verdict(check, &evidence), expected, "{open:?}");
+    }
     let both = ports(&[8765, 8766, 40_000], Some(40_000));
     let mut without = with(check, &both, &both);
     without.absent.insert("instance".into(), "it has none".into());
     assert_eq!(verdict(check, &without), Verdict::Fail, "the port of a route that is declared absent");
+}
+
+#[test]
+fn where_there_is_no_ipv6_inside_no_port_of_it_is_open() {
+    let check = named(route::CHECKS, "ROUTE-5");
+    let file = |len| found(Facts::File { len, sha256: String::new(), has_nonce: false });
+    let met = |errno| refused("connect", errno);
+    let v4 = found(Facts::Ports { open: vec![8765, 8766, 40_000], tried: 65_535, known: Some(40_000) });
+    let missing = Outcome::Refused { call: "open".into(), errno: libc::ENOENT };
+    for (family, listed, scanned, expected) in [
+        ("v6", file(0), met(libc::EADDRNOTAVAIL), Verdict::Pass),
+        ("v6", missing.clone(), refused("socket", libc::EAFNOSUPPORT), Verdict::Pass),
+        ("v6", file(0), v4.clone(), Verdict::Pass),
+        // One of the two alone says nothing.
+        ("v6", file(54), met(libc::EADDRNOTAVAIL), Verdict::Fail),
+        ("v6", file(0), met(libc::ECONNREFUSED), Verdict::Fail),
+        ("v6", refused("open", libc::EACCES), met(libc::EADDRNOTAVAIL), Verdict::Fail),
+        ("v6", file(0), Outcome::TimedOut { step: "port 1".into() }, Verdict::Inconclusive),
+        // Nothing excuses IPv4.
+        ("v4", file(0), met(libc::EADDRNOTAVAIL), Verdict::Fail),
+    ] {
+        let evidence = run(check, |_, item| {
+            let outcome = match item.name.as_str() {
+                "v6 addresses" => &listed,
+                name if name == family => &scanned,
+                _ => &v4,
+            };
+            Some(recorded(item.attempt.clone(), Some(outcome.clone()), vec![]))
+        });
+        assert_eq!(verdict(check, &evidence), expected, "{family}: {listed:?}, {scanned:?}");
+    }
 }
 
 #[test]
