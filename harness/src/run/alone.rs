@@ -76,6 +76,8 @@ impl<'a> Session<'a> {
     ) -> Result<Evidence, RunError> {
         let mut session = Session::new(target, checks, options, secrets.clone(), &Nobody)?;
         session.only_needed = true;
+        // Those that something may be left of are not launched here.
+        session.few_kills = true;
         session.site.start = START;
         session.allocator.leave_out(BEFORE);
         session.launches = controls.launches.iter().map(elsewhere).collect();

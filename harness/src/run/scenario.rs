@@ -36,6 +36,8 @@ const APART: Duration = Duration::from_micros(500);
 /// those of killed launches are cleared away late.
 const MORE_KILLS: u32 = 6;
 const MORE_APART: Duration = Duration::from_millis(12);
+/// Of how many moments one is tried where few are enough.
+const FEWER: usize = 4;
 
 impl Session<'_> {
     /// Makes the launch of one scenario.
@@ -185,7 +187,7 @@ impl Session<'_> {
                 break left;
             }
             let next = (Instant::now() + again).min(deadline);
-            now.wait_for_an_end(next).map_err(RunError::Look)?;
+            now.wait_for_ends(next).map_err(RunError::Look)?;
             again = (again * 2).min(AGAIN_AT_MOST);
         };
         launch.left.extend(left);
@@ -240,7 +242,10 @@ impl Session<'_> {
     fn killed_early(&mut self) -> Result<Launch, RunError> {
         let before = Snapshot::take(&self.site.world).map_err(RunError::Look)?;
         let id = Scenario::KilledEarly.id();
-        let moments = moments(self.start_takes(&id)?);
+        let mut moments = moments(self.start_takes(&id)?);
+        if self.few_kills {
+            moments = moments.into_iter().step_by(FEWER).collect();
+        }
         let kills = moments.len() as u32 * self.options.soak.max(1);
         let mut last = None;
         let mut alive = 0;

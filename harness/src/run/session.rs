@@ -87,6 +87,8 @@ pub struct Session<'a> {
     checks: &'a [&'static Check],
     /// Launches beside the main one are made only where a check has attempts of its own in them.
     pub(super) only_needed: bool,
+    /// Launches are killed early at a fourth of the moments: on a broken target of which nothing is to be left all the same.
+    pub(super) few_kills: bool,
     listener: &'a dyn Listener,
     /// A target that cannot be seen was launched once without trying anything, and why nothing may be tried in it.
     pub(super) looked: bool,
@@ -169,6 +171,7 @@ impl<'a> Session<'a> {
             allocator,
             checks,
             only_needed: false,
+            few_kills: false,
             listener,
             looked: false,
             refused: None,
