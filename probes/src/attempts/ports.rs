@@ -1,5 +1,5 @@
 //! Which ports of a loopback address accept a connection: one connect each. Linux answers it at once; where the answer comes
-//! later (gVisor), many are under way together.
+//! later (gVisor), or none does, many are under way together.
 
 use std::{
     net::{IpAddr, SocketAddr, TcpListener},
@@ -35,7 +35,7 @@ pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16, known: bool) 
         None => None,
     };
     let mut tried = 0;
-    let mut scan = Scan { of, open: vec![], spare: None, connect_again: true, under_way: vec![] };
+    let mut scan = Scan { of, open: vec![], at_once: true, spare: None, under_way: vec![] };
     for port in from..=to {
         if port % NOTE_EVERY == 0 || tried == 0 {
             context.step(&format!("port {port}"));
@@ -52,10 +52,10 @@ pub fn look(context: &Context<'_>, of: IpAddr, from: u16, to: u16, known: bool) 
 struct Scan {
     of: IpAddr,
     open: Vec<u16>,
-    /// Linux lets a socket whose connect was refused connect again, which saves making one for every port. Other kernels
-    /// answer ECONNABORTED, and get one for every port.
+    /// Linux answers a blocking connect at once and lets a socket that was refused connect again, so that one serves for
+    /// nearly all. Where a kernel does not (ECONNABORTED), or lets one wait, every port gets a socket that does not block.
+    at_once: bool,
     spare: Option<OwnedFd>,
-    connect_again: bool,
     /// Ports whose answer has not come.
     under_way: Vec<(u16, OwnedFd)>,
 }
@@ -85,14 +85,15 @@ impl Scan {
                 }
                 Err(error) => match sys::errno(&error) {
                     libc::EINPROGRESS => {
+                        self.at_once = false;
                         self.under_way.push((port, stream));
                         break;
                     }
                     libc::ECONNREFUSED => {
-                        self.spare = Some(stream).filter(|_| self.connect_again);
+                        self.spare = Some(stream).filter(|_| self.at_once);
                         break;
                     }
-                    libc::ECONNABORTED if used => self.connect_again = false,
+                    libc::ECONNABORTED if used => self.at_once = false,
                     // Nobody answered.
                     libc::ETIMEDOUT | libc::ECONNRESET => break,
                     _ => return Err(refused("connect")(error)),
@@ -103,16 +104,22 @@ impl Scan {
     }
 
     fn new_stream(&mut self) -> Result<OwnedFd, Stop> {
-        let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK;
-        let make = || socket::socket(socket::family_of(self.of), kind, libc::IPPROTO_TCP);
-        match make() {
+        let kind = libc::SOCK_STREAM | if self.at_once { 0 } else { libc::SOCK_NONBLOCK };
+        let family = socket::family_of(self.of);
+        let make = || socket::socket(family, kind, libc::IPPROTO_TCP);
+        let stream = match make() {
             // Those under way give theirs back.
             Err(error) if sys::errno(&error) == libc::EMFILE && !self.under_way.is_empty() => {
                 self.settle()?;
-                socket::socket(socket::family_of(self.of), kind, libc::IPPROTO_TCP).map_err(refused("socket"))
+                make()
             }
-            made => made.map_err(refused("socket")),
+            made => made,
+        };
+        let stream = stream.map_err(refused("socket"))?;
+        if self.at_once {
+            socket::limit_sending(&stream, EACH.as_millis() as u32).map_err(refused("setsockopt"))?;
         }
+        Ok(stream)
     }
 
     /// Waits for every answer that is still to come.
@@ -187,8 +194,9 @@ mod tests {
 
     const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
+    /// One of a kernel that lets connects wait.
     fn scan() -> Scan {
-        Scan { of: LOOPBACK, open: vec![], spare: None, connect_again: true, under_way: vec![] }
+        Scan { of: LOOPBACK, open: vec![], at_once: false, spare: None, under_way: vec![] }
     }
 
     fn connecting(from: Option<u16>, port: u16) -> (u16, OwnedFd) {
@@ -198,6 +206,17 @@ mod tests {
         }
         let _ = socket::connect(&stream, &SocketAddr::new(LOOPBACK, port).into());
         (port, stream)
+    }
+
+    #[test]
+    fn one_socket_serves_for_all_ports_that_linux_refuses() {
+        let listener = TcpListener::bind((LOOPBACK, 0)).expect("loopback");
+        let open = listener.local_addr().expect("bound").port();
+        let mut scan = Scan { at_once: true, ..scan() };
+        for port in open.saturating_sub(20)..=open {
+            assert!(scan.begin(port).is_ok());
+        }
+        assert!(scan.at_once && scan.under_way.is_empty() && scan.open.contains(&open), "{:?}", scan.open);
     }
 
     #[test]
