@@ -238,12 +238,20 @@ impl Selftest<'_> {
     }
 }
 
-/// Whether more listens in the target's network than the two routes, as the kernel told the harness: every port is then
-/// tried from inside as well. Where it could not be told, it counts as more.
+/// Whether more listens on loopback of the target's network than the two routes, as the kernel told the harness: every port
+/// is then tried from inside as well. Where it could not be told, it counts as more.
 fn listens_elsewhere(evidence: &Evidence) -> bool {
-    let routes = [PROVIDER_PORT, INSTANCE_PORT].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)).to_string());
+    let routes = [PROVIDER_PORT, INSTANCE_PORT].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let told = evidence.launches.iter().find(|launch| launch.id == "target").and_then(|one| one.outside.get(LISTENING));
-    told.is_none_or(|told| !told.split_whitespace().all(|address| routes.iter().any(|route| route == address)))
+    let answers_nowhere_else = |address: &str| match address.parse::<SocketAddr>() {
+        // One of another address does not answer on loopback, and an IPv6 address may stand for one of IPv4.
+        Ok(address) => {
+            let of = address.ip().to_canonical();
+            routes.contains(&address) || !(of.is_loopback() || of.is_unspecified())
+        }
+        Err(_) => false,
+    };
+    told.is_none_or(|told| !told.split_whitespace().all(answers_nowhere_else))
 }
 
 /// What one thread does at a time.
@@ -323,6 +331,8 @@ mod tests {
         };
         assert!(!elsewhere(Some("127.0.0.1:8765 127.0.0.1:8766")) && !elsewhere(Some("")));
         assert!(elsewhere(Some("127.0.0.1:8765 127.0.0.1:9229")) && elsewhere(Some("[::1]:8765")) && elsewhere(None));
+        assert!(!elsewhere(Some("203.0.113.10:80 [2001:db8::1]:80")) && elsewhere(Some("203.0.113.10:80 0.0.0.0:80")));
+        assert!(elsewhere(Some("[::ffff:127.0.0.1]:80")) && elsewhere(Some("[::]:80")) && elsewhere(Some("nonsense")));
     }
 
     #[test]
