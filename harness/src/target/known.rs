@@ -13,6 +13,9 @@ pub struct KnownFailure {
     /// It is a race of the target's own, which a run may win.
     #[serde(default)]
     pub race: bool,
+    /// Only where the harness is the machine's root.
+    #[serde(default)]
+    pub by_root: bool,
 }
 
 impl KnownFailure {

@@ -1,6 +1,6 @@
 //! `--expect`: whether the failures are those that the manifest knows, and no others.
 
-use watertight_reports::results::{Results, Verdict};
+use watertight_reports::results::{Fact, Results, Verdict};
 
 use super::Refusal;
 use crate::{
@@ -30,11 +30,12 @@ pub fn in_date(targets: &[Target], catalogue: &Catalogue) -> Result<(), Refusal>
 }
 
 /// What differs from the expectation, one line each: every requirement passes, or is not applicable, or is a known
-/// failure and fails; a race may be won.
+/// failure and fails; a race may be won, and what only root's run fails passes in others.
 pub fn surprises(results: &Results, target: &Target) -> Vec<String> {
     let mut surprises = vec![];
+    let root = matches!(results.environment.get("identity"), Some(Fact::Known(who)) if who == "root");
     for check in &results.checks {
-        let known = target.known_failures.get(&check.id);
+        let known = target.known_failures.get(&check.id).filter(|known| root || !known.by_root);
         match (check.verdict, known) {
             (Verdict::Pass | Verdict::NotApplicable, None) | (Verdict::Fail, Some(_)) => {}
             (Verdict::Pass, Some(known)) if known.race => {}
@@ -112,8 +113,13 @@ mod tests {
 
     fn knowing(ids: &[&str], expires: &str) -> Target {
         let mut target = Target::load("bubblewrap").expect("a manifest");
-        let known = |race| KnownFailure { report: "https://example.org/1".into(), expires: expires.into(), race };
-        target.known_failures = ids.iter().map(|id| ((*id).to_owned(), known(id.starts_with("RACE")))).collect();
+        let known = |id: &str| KnownFailure {
+            report: "https://example.org/1".into(),
+            expires: expires.into(),
+            race: id.starts_with("RACE"),
+            by_root: id.starts_with("ROOT"),
+        };
+        target.known_failures = ids.iter().map(|id| ((*id).to_owned(), known(id))).collect();
         target
     }
 
@@ -140,6 +146,18 @@ mod tests {
         for (verdict, expected) in [(Pass, 0), (Fail, 0), (Inconclusive, 3), (NotApplicable, 1)] {
             assert_eq!(code(&[("A-0", Must, Pass), ("RACE-1", Must, verdict)], &["RACE-1"]), expected, "{verdict:?}");
         }
+    }
+
+    #[test]
+    fn what_only_root_fails_is_expected_of_no_other_run() {
+        let code = |identity: &str, verdict| {
+            let mut results = results(&[("A-1", Level::Must, Verdict::Pass), ("ROOT-1", Level::Must, verdict)]);
+            results.environment.insert("identity".into(), Fact::Known(identity.into()));
+            exit_code(&results, &surprises(&results, &knowing(&["ROOT-1"], "2999-01-01")))
+        };
+        let user = "uid 1777, in a user namespace of its own";
+        let runs = [("root", Verdict::Fail), ("root", Verdict::Pass), (user, Verdict::Pass), (user, Verdict::Fail)];
+        assert_eq!(runs.map(|(identity, verdict)| code(identity, verdict)), [0, 1, 0, 1]);
     }
 
     #[test]
