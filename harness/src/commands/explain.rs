@@ -23,7 +23,7 @@ use crate::{
     profile::Profile,
     remedies,
     selftest::Mutant,
-    target::{Route, Target},
+    target::{Route, Target, User},
 };
 
 pub fn run(line: &Explain) -> ExitCode {
@@ -128,14 +128,17 @@ fn attempts(check: &Check) -> Vec<(String, String)> {
 /// The command line that shows both sides of its attempts through this target: without the manifest, where that has nothing
 /// that a command line cannot say.
 fn by_hand(target: &Target, id: &str) -> Vec<String> {
-    let way = matches!(target.route, Route::Sockets | Route::None);
-    if !target.files.is_empty() || !way {
+    let way = matches!(target.route, Route::Sockets | Route::None) && target.user != User::AgentByRoot;
+    if !target.files.is_empty() || target.plan_in_file || !way {
         return ["watertight", "check", &target.name, "--filter", id, "--verbose"].map(str::to_owned).into();
     }
     let mut words: Vec<String> = ["watertight", "try", id].map(str::to_owned).into();
     if let Some(file) = target.adapter.as_ref().and_then(|adapter| adapter.file.as_ref()) {
         let directory = if Target::names().any(|name| target.is_ours(name)) { "harness/targets/" } else { "" };
         words.extend(["--adapter".to_owned(), format!("{directory}{file}")]);
+    }
+    if target.as_root(false) {
+        words.push("--as-root".into());
     }
     words.push("--".into());
     if !target.environment.is_empty() {
@@ -236,6 +239,19 @@ mod tests {
         let catalogue = Catalogue::load().expect("the text");
         assert_eq!(waiving(&catalogue, &target, "SOCKET-1"), [Capability::Relay]);
         assert_eq!(waiving(&catalogue, &target, "AUTH-1"), [Capability::Provider]);
+    }
+
+    #[test]
+    fn what_is_launched_as_root_is_tried_as_root() {
+        for (name, as_root) in [("chroot", true), ("runc:root", true), ("runc", false)] {
+            let command = by_hand(&Target::load(name).expect("a manifest"), "PRIV-1").join(" ");
+            let begins = if as_root { "watertight try PRIV-1 --as-root -- " } else { "watertight try PRIV-1 -- " };
+            assert!(command.starts_with(begins), "{command}");
+        }
+        for by_name in ["podman", "firejail:root"] {
+            let command = by_hand(&Target::load(by_name).expect("a manifest"), "PRIV-1").join(" ");
+            assert_eq!(command, format!("watertight check {by_name} --filter PRIV-1 --verbose"));
+        }
     }
 
     #[test]
