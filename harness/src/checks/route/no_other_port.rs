@@ -23,7 +23,7 @@ pub static CHECK: Check = Check::facts("ROUTE-5", "route::no_other_port", Contro
 const V6: &str = "v6";
 const FAMILIES: [(&str, IpAddr); 2] = [("v4", IpAddr::V4(Ipv4Addr::LOCALHOST)), (V6, IpAddr::V6(Ipv6Addr::LOCALHOST))];
 /// How long a family's ports may take: a kernel in user space on a busy machine takes most of it.
-const MILLIS: u32 = 60_000;
+const MILLIS: u32 = 120_000;
 /// The IPv6 addresses of the network namespace, a line each.
 const V6_ADDRESSES: &str = "/proc/net/if_inet6";
 
