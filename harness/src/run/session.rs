@@ -3,10 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::{
-        atomic::{AtomicU32, Ordering},
-        mpsc,
-    },
+    sync::mpsc,
     thread,
 };
 
@@ -93,8 +90,6 @@ pub struct Session<'a> {
     /// A target that cannot be seen was launched once without trying anything, and why nothing may be tried in it.
     pub(super) looked: bool,
     pub(super) refused: Option<String>,
-    /// Of the next launch.
-    number: AtomicU32,
 }
 
 impl<'a> Session<'a> {
@@ -175,7 +170,6 @@ impl<'a> Session<'a> {
             listener,
             looked: false,
             refused: None,
-            number: AtomicU32::new(1),
         })
     }
 
@@ -393,9 +387,10 @@ impl<'a> Session<'a> {
 
     pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, RunError> {
         let mut values = self.values();
-        values.insert("files", format!("{LAUNCHES}{}", self.number.fetch_add(1, Ordering::Relaxed)));
+        let number = self.site.next_launch();
+        values.insert("files", format!("{LAUNCHES}{number}"));
         if has_bundles(self.target) {
-            let Bundle { name, path, root } = self.site.make_bundle()?;
+            let Bundle { name, path, root } = self.site.make_bundle(number)?;
             values.extend([(NAME_PLACEHOLDER, name), (BUNDLE_PLACEHOLDER, path), (ROOT_PLACEHOLDER, root)]);
         }
         let mut probe = self.probe_words(assembled)?;
@@ -403,7 +398,7 @@ impl<'a> Session<'a> {
             && let Some(plan) = probe.pop()
         {
             probe.truncate(2);
-            probe.extend([PLAN_FILE_OPTION.to_owned(), self.site.write_plan(&plan)?]);
+            probe.extend([PLAN_FILE_OPTION.to_owned(), self.site.write_plan(number, &plan)?]);
         }
         Ok(Words { probe, values, with_instance })
     }

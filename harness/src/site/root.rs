@@ -5,7 +5,6 @@ use std::{
     fs, io,
     os::unix::fs::{PermissionsExt, chown},
     path::Path,
-    sync::atomic::Ordering,
 };
 
 use watertight_fixtures::world::{PROGRAMS, WORKSPACE};
@@ -40,9 +39,9 @@ impl Site {
         self.plant_files(|owner| give(Path::new(BUNDLES), owner))
     }
 
-    /// Makes a bundle for one launch, for the ordinary user.
-    pub fn make_bundle(&self) -> Result<Bundle, SiteError> {
-        let name = format!("wt-{}", self.bundles.fetch_add(1, Ordering::Relaxed));
+    /// Makes the bundle of the launch with this number, for the ordinary user.
+    pub fn make_bundle(&self, launch: u32) -> Result<Bundle, SiteError> {
+        let name = format!("wt-{launch}");
         let path = format!("{BUNDLES}/{name}");
         let bundle = Bundle { root: format!("{path}/rootfs"), name, path };
         let root = Path::new(&bundle.root);
@@ -77,9 +76,9 @@ impl Site {
         })
     }
 
-    /// Writes the plan of one launch into the workspace; its path.
-    pub fn write_plan(&self, plan: &str) -> Result<String, SiteError> {
-        let path = format!("{WORKSPACE}/plan-{}", self.bundles.fetch_add(1, Ordering::Relaxed));
+    /// Writes the plan of the launch with this number into the workspace; its path.
+    pub fn write_plan(&self, launch: u32, plan: &str) -> Result<String, SiteError> {
+        let path = format!("{WORKSPACE}/plan-{launch}");
         self.plant_files(|_| {
             fs::write(&path, plan)?;
             fs::set_permissions(&path, fs::Permissions::from_mode(0o644))

@@ -58,8 +58,8 @@ pub struct Site {
     capture: Capture,
     /// A launch of this site was waited for in vain.
     hung: AtomicBool,
-    /// Directories that launches have for themselves.
-    pub(super) bundles: AtomicU32,
+    /// The number of the next launch, by which what it has for itself is called.
+    launches: AtomicU32,
     /// Milliseconds that the slowest launch took to start the probe.
     slowest: AtomicU64,
 }
@@ -116,9 +116,14 @@ impl Site {
             servers,
             capture,
             hung: AtomicBool::new(false),
-            bundles: AtomicU32::new(0),
+            launches: AtomicU32::new(0),
             slowest: AtomicU64::new(0),
         })
+    }
+
+    /// A number that no other launch of this site has.
+    pub fn next_launch(&self) -> u32 {
+        self.launches.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Whether a launch that had to run the probe was waited for in vain.
