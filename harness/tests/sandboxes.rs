@@ -59,6 +59,7 @@ const SANDBOXES: [&str; 31] = [
     "codex",
     "codex-proxy",
     "codex-landlock",
+    "landstrip",
 ];
 
 fn main() -> ExitCode {
