@@ -27,7 +27,7 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 32] = [
+const SANDBOXES: [&str; 33] = [
     "chroot",
     "netns",
     "ch-run",
@@ -60,6 +60,7 @@ const SANDBOXES: [&str; 32] = [
     "codex-proxy",
     "codex-landlock",
     "landstrip",
+    "landstrip:root",
     "gemini-cli",
 ];
 
