@@ -27,7 +27,7 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 33] = [
+const SANDBOXES: [&str; 34] = [
     "chroot",
     "netns",
     "ch-run",
@@ -62,6 +62,7 @@ const SANDBOXES: [&str; 33] = [
     "landstrip",
     "landstrip:root",
     "gemini-cli",
+    "claude-code",
 ];
 
 fn main() -> ExitCode {

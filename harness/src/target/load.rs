@@ -7,7 +7,7 @@ use watertight_reports::files;
 use super::{Adapter, Target, TargetError};
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 35] = [
+const MANIFESTS: [(&str, &str); 36] = [
     ("reference", include_str!("../../targets/reference.toml")),
     ("bubblewrap", include_str!("../../targets/bubblewrap.toml")),
     ("bubblewrap-exec", include_str!("../../targets/bubblewrap-exec.toml")),
@@ -37,6 +37,7 @@ const MANIFESTS: [(&str, &str); 35] = [
     ("sandlock", include_str!("../../targets/sandlock.toml")),
     ("landstrip", include_str!("../../targets/landstrip.toml")),
     ("gemini-cli", include_str!("../../targets/gemini-cli.toml")),
+    ("claude-code", include_str!("../../targets/claude-code.toml")),
     ("open", include_str!("../../targets/open.toml")),
     ("dead", include_str!("../../targets/dead.toml")),
     ("echo", include_str!("../../targets/echo.toml")),
