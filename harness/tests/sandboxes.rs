@@ -27,11 +27,16 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 34] = [
+const SANDBOXES: [&str; 40] = [
     "chroot",
     "netns",
     "ch-run",
+    "bubblewrap-0.11",
+    "bubblewrap-0.11:host-root",
+    "bubblewrap-0.11:hardened",
     "nsjail",
+    "nsjail:root",
+    "nsjail:filtered",
     "runsc",
     "runc",
     "runc:as-generated",

@@ -7,9 +7,10 @@ use watertight_reports::files;
 use super::{Adapter, Target, TargetError};
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 36] = [
+const MANIFESTS: [(&str, &str); 37] = [
     ("reference", include_str!("../../targets/reference.toml")),
     ("bubblewrap", include_str!("../../targets/bubblewrap.toml")),
+    ("bubblewrap-0.11", include_str!("../../targets/bubblewrap-0.11.toml")),
     ("bubblewrap-exec", include_str!("../../targets/bubblewrap-exec.toml")),
     ("unshare", include_str!("../../targets/unshare.toml")),
     ("nsjail", include_str!("../../targets/nsjail.toml")),
