@@ -27,7 +27,7 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 40] = [
+const SANDBOXES: [&str; 41] = [
     "chroot",
     "netns",
     "ch-run",
@@ -38,6 +38,7 @@ const SANDBOXES: [&str; 40] = [
     "nsjail:root",
     "nsjail:filtered",
     "runsc",
+    "runsc-run",
     "runc",
     "runc:as-generated",
     "runc:root",

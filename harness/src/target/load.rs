@@ -7,7 +7,7 @@ use watertight_reports::files;
 use super::{Adapter, Target, TargetError};
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 37] = [
+const MANIFESTS: [(&str, &str); 38] = [
     ("reference", include_str!("../../targets/reference.toml")),
     ("bubblewrap", include_str!("../../targets/bubblewrap.toml")),
     ("bubblewrap-0.11", include_str!("../../targets/bubblewrap-0.11.toml")),
@@ -19,6 +19,7 @@ const MANIFESTS: [(&str, &str); 37] = [
     ("netns", include_str!("../../targets/netns.toml")),
     ("ch-run", include_str!("../../targets/ch-run.toml")),
     ("runsc", include_str!("../../targets/runsc.toml")),
+    ("runsc-run", include_str!("../../targets/runsc-run.toml")),
     ("runc", include_str!("../../targets/runc.toml")),
     ("crun", include_str!("../../targets/crun.toml")),
     ("firejail", include_str!("../../targets/firejail.toml")),
