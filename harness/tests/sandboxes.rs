@@ -27,7 +27,7 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 41] = [
+const SANDBOXES: [&str; 43] = [
     "chroot",
     "netns",
     "ch-run",
@@ -37,6 +37,8 @@ const SANDBOXES: [&str; 41] = [
     "nsjail",
     "nsjail:root",
     "nsjail:filtered",
+    "hakoniwa",
+    "hakoniwa:no-capabilities",
     "runsc",
     "runsc-run",
     "runc",

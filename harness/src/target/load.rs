@@ -7,13 +7,14 @@ use watertight_reports::files;
 use super::{Adapter, Target, TargetError};
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 38] = [
+const MANIFESTS: [(&str, &str); 39] = [
     ("reference", include_str!("../../targets/reference.toml")),
     ("bubblewrap", include_str!("../../targets/bubblewrap.toml")),
     ("bubblewrap-0.11", include_str!("../../targets/bubblewrap-0.11.toml")),
     ("bubblewrap-exec", include_str!("../../targets/bubblewrap-exec.toml")),
     ("unshare", include_str!("../../targets/unshare.toml")),
     ("nsjail", include_str!("../../targets/nsjail.toml")),
+    ("hakoniwa", include_str!("../../targets/hakoniwa.toml")),
     ("proot", include_str!("../../targets/proot.toml")),
     ("chroot", include_str!("../../targets/chroot.toml")),
     ("netns", include_str!("../../targets/netns.toml")),
