@@ -16,6 +16,8 @@ use crate::{site, target::Target};
 const DEADLINE: Duration = Duration::from_secs(5);
 /// Bytes of its output that are looked at.
 const READ: u64 = 4096;
+/// Bytes of a file that it may write: some runtimes copy themselves into memory before they say anything.
+const WRITTEN: u64 = 64 << 20;
 
 /// The first line of what the manifest's version command prints, or why there is none. Nothing else may run in the world.
 pub fn of(world: &World, target: &Target, values: &BTreeMap<&'static str, String>) -> String {
@@ -42,7 +44,7 @@ fn asked(world: &World, words: Vec<String>) -> Result<Vec<u8>, String> {
     let mut spawn = Spawn::new(words, stdio);
     spawn.env = site::environment();
     // What goes on for ever ends there.
-    spawn.limits.push(Limit { resource: libc::RLIMIT_FSIZE, soft: READ, hard: READ });
+    spawn.limits.push(Limit { resource: libc::RLIMIT_FSIZE, soft: WRITTEN, hard: WRITTEN });
     let child = world.spawn(spawn).map_err(said)?;
     let ended = child.wait(Instant::now() + DEADLINE).map_err(said)?.is_some();
     // With what it started.

@@ -27,7 +27,7 @@ use runs::Run;
 use watertight::target::Target;
 
 /// Each in every usual configuration.
-const SANDBOXES: [&str; 43] = [
+const SANDBOXES: [&str; 45] = [
     "chroot",
     "netns",
     "ch-run",
@@ -48,6 +48,8 @@ const SANDBOXES: [&str; 43] = [
     "crun",
     "crun:root",
     "crun:no-capabilities",
+    "youki",
+    "youki:no-capabilities",
     "firejail",
     "firejail:no-profile",
     "firejail:hardened",

@@ -7,7 +7,7 @@ use watertight_reports::files;
 use super::{Adapter, Target, TargetError};
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 39] = [
+const MANIFESTS: [(&str, &str); 40] = [
     ("reference", include_str!("../../targets/reference.toml")),
     ("bubblewrap", include_str!("../../targets/bubblewrap.toml")),
     ("bubblewrap-0.11", include_str!("../../targets/bubblewrap-0.11.toml")),
@@ -23,6 +23,7 @@ const MANIFESTS: [(&str, &str); 39] = [
     ("runsc-run", include_str!("../../targets/runsc-run.toml")),
     ("runc", include_str!("../../targets/runc.toml")),
     ("crun", include_str!("../../targets/crun.toml")),
+    ("youki", include_str!("../../targets/youki.toml")),
     ("firejail", include_str!("../../targets/firejail.toml")),
     ("systemd-nspawn", include_str!("../../targets/systemd-nspawn.toml")),
     ("lxc", include_str!("../../targets/lxc.toml")),
