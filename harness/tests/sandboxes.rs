@@ -64,6 +64,7 @@ const SANDBOXES: [&str; 45] = [
     "podman:root-hardened",
     "docker",
     "docker:hardened",
+    "buddelkiste-filter",
     "srt",
     "srt-proxy",
     "codex",

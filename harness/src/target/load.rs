@@ -38,6 +38,7 @@ const MANIFESTS: [(&str, &str); 40] = [
     ("hozo-proxy", include_str!("../../targets/hozo-proxy.toml")),
     ("agent-nook", include_str!("../../targets/agent-nook.toml")),
     ("buddelkiste", include_str!("../../targets/buddelkiste.toml")),
+    ("buddelkiste-filter", include_str!("../../targets/buddelkiste-filter.toml")),
     ("sandlock", include_str!("../../targets/sandlock.toml")),
     ("landstrip", include_str!("../../targets/landstrip.toml")),
     ("gemini-cli", include_str!("../../targets/gemini-cli.toml")),
