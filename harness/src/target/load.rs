@@ -7,7 +7,7 @@ use watertight_reports::files;
 use super::{Adapter, Target, TargetError};
 
 /// The manifests that come with the program.
-const MANIFESTS: [(&str, &str); 40] = [
+const MANIFESTS: &[(&str, &str)] = &[
     ("reference", include_str!("../../targets/reference.toml")),
     ("bubblewrap", include_str!("../../targets/bubblewrap.toml")),
     ("bubblewrap-0.11", include_str!("../../targets/bubblewrap-0.11.toml")),
