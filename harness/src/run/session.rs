@@ -1,22 +1,17 @@
 //! One run against one target: controls, the target, controls again, then the launches that checks ask for by themselves.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-    sync::mpsc,
-    thread,
-};
+mod error;
+mod plans;
+mod words;
 
-use watertight_fixtures::world::{PROGRAMS, SpawnError, WORKSPACE};
-use watertight_probe::{
-    PLAN_FILE_OPTION,
-    plan::{BearerAt, End},
-    wire::{self, PlanError},
-};
+use std::{collections::BTreeSet, path::PathBuf, sync::mpsc, thread};
+
+use watertight_fixtures::world::WORKSPACE;
+use watertight_probe::plan::End;
 use watertight_reports::evidence::{Evidence, Launch, LaunchKind};
 
 use super::{
-    assemble::{Assembled, Common, Made, assemble},
+    assemble::{Assembled, Made},
     attribute::attribute,
     launch::{Manner, Running},
     listener::{Later, Listener},
@@ -25,10 +20,12 @@ use crate::{
     check::Check,
     planner::{Allocator, Layout},
     scenario::Scenario,
-    site::{self, Bundle, LAUNCHES, LINKED_KEY, OPEN_KEY, Secrets, Site, SiteError, WORKSPACE_KEY, address},
-    target::{Target, TargetError, User, Words},
+    site::{self, Secrets, Site, SiteError},
+    target::Target,
     version,
 };
+pub use error::RunError;
+pub use words::MUTANTS;
 
 /// How a run is to go.
 #[derive(Clone, Debug)]
@@ -45,23 +42,6 @@ pub struct Options {
     pub challenge: Vec<u8>,
     /// What makes the nonce of the challenge; a new one where nothing was chosen before the run.
     pub salt: Option<[u8; 32]>,
-}
-
-/// Why a run could not be made. Nothing is judged then.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    #[error(transparent)]
-    Site(#[from] SiteError),
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    #[error("a control could not be started: {0}")]
-    Control(SpawnError),
-    #[error("cannot start a thread: {0}; more processes must be allowed (`ulimit -u`)")]
-    Thread(std::io::Error),
-    #[error("cannot look at what a launch left: {0}")]
-    Look(std::io::Error),
 }
 
 /// What a run brings back.
@@ -150,7 +130,7 @@ impl<'a> Session<'a> {
         if target.as_root(options.as_root) {
             site.give_workspace_to_root()?;
         }
-        if has_bundles(target) {
+        if words::has_bundles(target) {
             site.make_room_for_bundles()?;
         }
         let mut layout = site.layout()?;
@@ -316,113 +296,6 @@ impl<'a> Session<'a> {
         Running::start(&self.site, kind, argv, assembled, manner).map_err(RunError::Control)
     }
 
-    /// How a launch with these words is made.
-    pub(super) fn manner(&self, words: &Words) -> Result<Manner, RunError> {
-        Ok(Manner {
-            as_root: self.target.as_root(self.options.as_root),
-            by_root: self.target.user == User::AgentByRoot,
-            faults: vec![],
-            environment: self.target.environment(words)?,
-            unseen: self.target.unseen.clone(),
-            files_at: words.values["files"].clone().into(),
-            files: self.target.files(words),
-        })
-    }
-
-    /// Launches beside the main one.
-    fn assemble_beside(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
-        let mut launches = self.assemble(kind, id, end)?;
-        if self.only_needed {
-            launches.retain(|launch| !launch.plan.attempts.is_empty() || !launch.plan.last.is_empty());
-        }
-        Ok(launches)
-    }
-
-    fn assemble(&mut self, kind: LaunchKind, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
-        self.assemble_part(kind, id, end, None)
-    }
-
-    fn assemble_part(
-        &mut self,
-        kind: LaunchKind,
-        id: &str,
-        end: End,
-        only: Option<Made>,
-    ) -> Result<Vec<Assembled>, RunError> {
-        let launches = self.plan(kind, id, end, only)?;
-        let wanted = self.allocator.take();
-        self.site.open(wanted)?;
-        Ok(launches)
-    }
-
-    /// What is tried in launches that checks ask for by themselves: at their start, and towards the internet side alone.
-    pub(super) fn plan_own(&mut self, id: &str, end: End) -> Result<Vec<Assembled>, RunError> {
-        let launches = self.plan(LaunchKind::Own, id, end, None)?;
-        self.allocator.forget();
-        Ok(launches)
-    }
-
-    fn plan(&mut self, kind: LaunchKind, id: &str, end: End, only: Option<Made>) -> Result<Vec<Assembled>, RunError> {
-        let common = Common {
-            kind,
-            id,
-            layout: &self.layout,
-            run: &self.site.secrets.run,
-            machine_mnt: self.site.machine_mnt,
-            bearer: self.bearer(),
-            end,
-            only,
-        };
-        Ok(assemble(&common, self.checks, &mut self.allocator)?)
-    }
-
-    fn bearer(&self) -> Option<BearerAt> {
-        self.target.bearer_variable.clone().map(BearerAt::Env)
-    }
-
-    fn probe_words(&self, assembled: &Assembled) -> Result<Vec<String>, PlanError> {
-        let plan = wire::encode_plan(&assembled.plan)?;
-        Ok(vec![program(), "probe".into(), "--plan".into(), plan])
-    }
-
-    pub(super) fn words(&self, assembled: &Assembled, with_instance: bool) -> Result<Words, RunError> {
-        let mut values = self.values();
-        let number = self.site.next_launch();
-        values.insert("files", format!("{LAUNCHES}{number}"));
-        if has_bundles(self.target) {
-            let Bundle { name, path, root } = self.site.make_bundle(number)?;
-            values.extend([(NAME_PLACEHOLDER, name), (BUNDLE_PLACEHOLDER, path), (ROOT_PLACEHOLDER, root)]);
-        }
-        let mut probe = self.probe_words(assembled)?;
-        if self.target.plan_in_file
-            && let Some(plan) = probe.pop()
-        {
-            probe.truncate(2);
-            probe.extend([PLAN_FILE_OPTION.to_owned(), self.site.write_plan(number, &plan)?]);
-        }
-        Ok(Words { probe, values, with_instance })
-    }
-
-    /// What the placeholders stand for that are the same in every launch.
-    fn values(&self) -> BTreeMap<&'static str, String> {
-        let values = [
-            ("watertight", program()),
-            ("mutants", format!("{PROGRAMS}/{MUTANTS}")),
-            // By address: a resolver daemon's socket is planted for DNS-5, and the C library asks it first.
-            ("provider_url", format!("http://{}/v1", address::PROVIDER_V4)),
-            ("instance_url", format!("http://{}", address::INSTANCE_V4)),
-            ("key_file", self.site.plants.key_file.display().to_string()),
-            ("open_key_file", OPEN_KEY.to_owned()),
-            ("linked_key_file", LINKED_KEY.to_owned()),
-            ("workspace_key_file", WORKSPACE_KEY.to_owned()),
-            ("workspace", WORKSPACE.to_owned()),
-            ("sockets", site::SOCKETS.to_owned()),
-            ("adapter", site::ADAPTER.to_owned()),
-            ("run_dir", site::RUN_DIR.to_owned()),
-        ];
-        values.into()
-    }
-
     /// Takes the site down and gives everything that was seen outside to its attempt.
     pub(super) fn finish(self) -> Result<Evidence, RunError> {
         let Self { target, site, mut launches, .. } = self;
@@ -444,22 +317,4 @@ impl<'a> Session<'a> {
         let absent = target.absent.iter().map(|(what, why)| (what.name().to_owned(), why.clone())).collect();
         Ok(Evidence { launches, secrets, banners, unattributed, gaps, absent })
     }
-}
-
-/// The placeholders of the empty root directory, of a directory that each launch has for itself, and of a name for it.
-const ROOT_PLACEHOLDER: &str = "rootfs";
-const BUNDLE_PLACEHOLDER: &str = "bundle";
-const NAME_PLACEHOLDER: &str = "container";
-
-/// Whether launches of the target have something for themselves.
-fn has_bundles(target: &Target) -> bool {
-    [ROOT_PLACEHOLDER, BUNDLE_PLACEHOLDER].iter().any(|name| target.mentions(name))
-}
-
-/// The name of the broken references' program, on the machine and in the world.
-pub const MUTANTS: &str = "watertight-mutants";
-
-/// This program as it lies in the world.
-fn program() -> String {
-    format!("{PROGRAMS}/watertight")
 }
