@@ -74,6 +74,7 @@ const SANDBOXES: &[&str] = &[
     "landstrip:root",
     "gemini-cli",
     "claude-code",
+    "nono",
 ];
 
 fn main() -> ExitCode {

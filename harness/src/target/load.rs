@@ -43,6 +43,7 @@ const MANIFESTS: &[(&str, &str)] = &[
     ("landstrip", include_str!("../../targets/landstrip.toml")),
     ("gemini-cli", include_str!("../../targets/gemini-cli.toml")),
     ("claude-code", include_str!("../../targets/claude-code.toml")),
+    ("nono", include_str!("../../targets/nono.toml")),
     ("open", include_str!("../../targets/open.toml")),
     ("dead", include_str!("../../targets/dead.toml")),
     ("echo", include_str!("../../targets/echo.toml")),
