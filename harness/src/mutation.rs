@@ -36,7 +36,7 @@ pub const SAMPLE: [&str; 16] = [
 ];
 
 /// Mutants at once where nothing else is said. Most of the time they wait.
-pub const BESIDE: usize = 12;
+pub const BESIDE: usize = 16;
 
 /// What all of them are judged with.
 pub struct Ground {

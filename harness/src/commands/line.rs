@@ -215,7 +215,7 @@ pub struct Selftest {
     #[arg(long)]
     pub full: bool,
     /// So many mutants at once, each in a world of its own. Most of the time they wait.
-    #[arg(long, default_value = "12", value_name = "N")]
+    #[arg(long, default_value = "16", value_name = "N")]
     pub jobs: NonZeroUsize,
     /// Write the kill matrix to this file as JSON: evidence refers to it by its digest.
     #[arg(long, value_name = "FILE")]

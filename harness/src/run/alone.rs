@@ -30,8 +30,10 @@ const BEFORE: u32 = 4_000;
 /// Worlds beside those of the mutants themselves at once, however many mutants there are: an ordinary user may have 200
 /// keys, of which a launch takes three, and the kernel makes and ends networks one after the other.
 const BESIDE: usize = 12;
+/// The same as the machine's root, who may have a million keys.
+const BESIDE_AS_ROOT: usize = 32;
 
-static TURNS: Turns = Turns { free: Mutex::new(BESIDE), freed: Condvar::new() };
+static TURNS: Turns = Turns { taken: Mutex::new(0), ended: Condvar::new() };
 
 impl<'a> Session<'a> {
     /// The controls alone. Every broken target that is launched with the same secrets can be judged with them.
@@ -85,6 +87,7 @@ impl<'a> Session<'a> {
             checks.iter().flat_map(|check| check.scenarios).copied().collect()
         };
         let waits = scenarios_of(fail);
+        let beside = if session.site.world.is_roots() { BESIDE_AS_ROOT } else { BESIDE };
         let (apart, together): (BTreeSet<_>, BTreeSet<_>) =
             scenarios_of(checks).into_iter().partition(|one| one.settles() && waits.contains(one));
         let mut evidence = thread::scope(|scope| {
@@ -92,7 +95,10 @@ impl<'a> Session<'a> {
                 .into_iter()
                 .map(|scenario| {
                     let secrets = secrets.apart(&scenario.id());
-                    let alone = move || Self::scenario_alone(target, checks, options, secrets, scenario);
+                    let alone = move || {
+                        let _turn = TURNS.take(beside);
+                        Self::scenario_alone(target, checks, options, secrets, scenario)
+                    };
                     thread::Builder::new().spawn_scoped(scope, alone).map_err(RunError::Thread)
                 })
                 .collect();
@@ -117,7 +123,6 @@ impl<'a> Session<'a> {
         secrets: Secrets,
         scenario: Scenario,
     ) -> Result<Evidence, RunError> {
-        let _turn = TURNS.take();
         let mut session = Session::new(target, checks, options, secrets, &Nobody)?;
         session.site.start = START;
         session.scenarios(&[scenario].into())?;
@@ -125,29 +130,30 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A number of turns, each of which is taken by one at a time.
+/// Turns that are taken, each by one at a time.
 struct Turns {
-    free: Mutex<usize>,
-    freed: Condvar,
+    taken: Mutex<usize>,
+    ended: Condvar,
 }
 
-/// A turn that is taken. Dropped, it is free again.
+/// A turn that is taken. Dropped, it has ended.
 struct Turn<'a>(&'a Turns);
 
 impl Turns {
-    /// Waits until one is free.
-    fn take(&self) -> Turn<'_> {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free = self.freed.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
-        *free -= 1;
+    /// Waits until fewer than so many are taken.
+    fn take(&self, at_most: usize) -> Turn<'_> {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |taken: &mut usize| *taken >= at_most;
+        let mut taken = self.ended.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
+        *taken += 1;
         Turn(self)
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.freed.notify_one();
+        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.ended.notify_one();
     }
 }
 
@@ -166,12 +172,12 @@ mod tests {
 
     #[test]
     fn no_more_have_a_turn_at_once_than_there_are() {
-        let turns = Turns { free: Mutex::new(3), freed: Condvar::new() };
+        let turns = Turns { taken: Mutex::new(0), ended: Condvar::new() };
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..20 {
                 scope.spawn(|| {
-                    let _turn = turns.take();
+                    let _turn = turns.take(3);
                     most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     thread::yield_now();
                     now.fetch_sub(1, Ordering::SeqCst);
@@ -179,6 +185,6 @@ mod tests {
             }
         });
         assert!((1..=3).contains(&most.into_inner()));
-        assert_eq!(turns.free.into_inner().expect("no panic"), 3, "every turn came back");
+        assert_eq!(turns.taken.into_inner().expect("no panic"), 0, "every turn came back");
     }
 }

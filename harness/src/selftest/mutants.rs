@@ -31,10 +31,19 @@ pub struct Mutant {
     pub roots_only: bool,
     /// A launch of it takes the host's ports, so that no second one can be beside it.
     pub one_at_a_time: bool,
-    /// It takes seconds, most of which it waits.
-    pub slow: bool,
+    pub takes: Takes,
     /// No check names it: it is caught as what it implies, and is there for an attempt that sees only it.
     pub second_order: bool,
+}
+
+/// How long a mutant takes, most of which it waits: in this order they are begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Some attempt on it waits as long as it may.
+    Deadlines,
+    /// What is left of it is waited for, or every port is tried.
+    Seconds,
+    Moments,
 }
 
 const fn mutant(slug: &'static str, sentence: &'static str) -> Mutant {
@@ -45,7 +54,7 @@ const fn mutant(slug: &'static str, sentence: &'static str) -> Mutant {
         as_root: false,
         roots_only: false,
         one_at_a_time: false,
-        slow: false,
+        takes: Takes::Moments,
         second_order: false,
     }
 }
@@ -67,9 +76,13 @@ impl Mutant {
         self
     }
 
-    /// Some attempt on it waits as long as it may, so that it is begun early.
     const fn slow(mut self) -> Self {
-        self.slow = true;
+        self.takes = Takes::Seconds;
+        self
+    }
+
+    const fn slowest(mut self) -> Self {
+        self.takes = Takes::Deadlines;
         self
     }
 
@@ -139,9 +152,8 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("leak-unique-local-v6", "Unique local addresses count as harmless.").implies(&["add-link"]),
     mutant("leak-first-packets", "The rules are loaded a moment after the workload's start.").implies(&["add-link"]),
     mutant("forward-host-tcp-v4", "The ports of the host's loopback are forwarded into the sandbox.")
-        .implies(&["open-a-third-port"])
-        .slow(),
-    mutant("forward-host-tcp-v6", "The same over IPv6.").implies(&["open-a-third-port"]).slow(),
+        .implies(&["open-a-third-port"]),
+    mutant("forward-host-tcp-v6", "The same over IPv6.").implies(&["open-a-third-port"]),
     mutant("forward-host-udp", "UDP ports of the host's loopback are forwarded into the sandbox."),
     mutant("forward-loopback-dns", "The host's resolver on loopback is forwarded into the sandbox."),
     mutant("forward-abstract-sockets", "The host's abstract sockets are forwarded into the sandbox, as for X11."),
@@ -163,8 +175,7 @@ pub static MUTANTS: &[Mutant] = &[
         .implies(&["keep-ambient-set"]),
     mutant("share-network-and-user-namespaces", "No network namespace, and user namespaces can be made.")
         .implies(&["share-network", "allow-user-namespaces"])
-        .one_at_a_time()
-        .slow(),
+        .one_at_a_time(),
     mutant("allow-new-privs", "no_new_privs is not set."),
     mutant("allow-new-privs-and-setuid", "no_new_privs is not set and set-user-id programs count.")
         .implies(&["allow-new-privs"])
@@ -176,7 +187,8 @@ pub static MUTANTS: &[Mutant] = &[
         .second_order(),
     mutant("become-another-user", "Started as root, the launcher becomes somebody else.")
         .implies(&["choose-a-user", "no-cleanup"])
-        .as_root(),
+        .as_root()
+        .slow(),
     // The provider's relay: who may ask.
     mutant("accept-any-bearer", "Any credential will do."),
     mutant("accept-no-bearer", "A request without a credential is let through."),
@@ -203,7 +215,7 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("accept-any-method", "The provider's relay looks at paths alone."),
     mutant("accept-either-method", "It lets GET and POST pass for both routes."),
     mutant("accept-method-in-lower-case", "It compares methods without case."),
-    mutant("accept-any-path", "It looks at methods alone.").slow(),
+    mutant("accept-any-path", "It looks at methods alone.").slowest(),
     mutant("accept-path-prefix", "It compares the beginning of the path."),
     mutant("accept-without-base", "It takes the route below no base as well."),
     mutant("accept-query", "It cuts queries off and lets them pass."),
@@ -219,7 +231,7 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("forward-upgrade", "Upgrade and 101 are handed on."),
     mutant("forward-switching-protocols", "A 101 of the origin is handed on."),
     mutant("judge-first-request-only", "Only the first request of a connection is judged."),
-    mutant("tunnel-connect", "CONNECT opens a tunnel.").slow(),
+    mutant("tunnel-connect", "CONNECT opens a tunnel.").slowest(),
     mutant("resolve-before-refusing", "A name is looked up before it is refused."),
     mutant("resolve-host", "The name in Host is looked up."),
     mutant("accept-bare-line-feeds", "A line may end in LF alone."),
@@ -246,14 +258,14 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("add-credential-to-instance", "The instance's relay adds a credential of its own."),
     mutant("drop-instance-credential", "The instance's relay drops the client's credential."),
     // Streams and life.
-    mutant("collect-response", "A response is collected before it is sent on.").slow(),
+    mutant("collect-response", "A response is collected before it is sent on.").slowest(),
     mutant("end-cut-response-normally", "A cut response is ended as if it were whole."),
-    mutant("hang-on-cut-response", "A cut response is left open.").slow(),
-    mutant("keep-upstream-on-hangup", "A client that goes leaves its upstream connection behind."),
+    mutant("hang-on-cut-response", "A cut response is left open.").slowest(),
+    mutant("keep-upstream-on-hangup", "A client that goes leaves its upstream connection behind.").slow(),
     mutant("drop-half-closed", "The relay drops a client that ends its side."),
     mutant("end-on-half-close", "The bridge takes the end of one direction for the end of both."),
-    mutant("mistake-close-for-half-close", "The bridge passes a close and a reset on as a half-close."),
-    mutant("keep-client-on-upstream-end", "The bridge does not pass the relay's hang-up on.").slow(),
+    mutant("mistake-close-for-half-close", "The bridge passes a close and a reset on as a half-close.").slow(),
+    mutant("keep-client-on-upstream-end", "The bridge does not pass the relay's hang-up on.").slowest(),
     mutant(
         "relays-outlive-launcher",
         "The relays are a process that nobody ends, and a client that goes takes nothing along.",
@@ -264,7 +276,7 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("socket-mode-open", "The relays' sockets are open to everybody."),
     mutant("socket-mode-after-listen", "The sockets are narrowed once they listen."),
     mutant("directory-mode-open", "Their directory is open to everybody."),
-    mutant("keep-listening-after-failure", "A launch that fails leaves its listener behind."),
+    mutant("keep-listening-after-failure", "A launch that fails leaves its listener behind.").slow(),
     // Launches.
     mutant("keep-environment", "The launcher's environment passes whole."),
     mutant("home-is-workspace", "HOME is the workspace."),
@@ -287,16 +299,17 @@ pub static MUTANTS: &[Mutant] = &[
     mutant("always-exit-zero", "The workload's status does not come out."),
     // Ends.
     mutant("orphans-survive", "A helper of the launch outlives it.").slow(),
-    mutant("outlive-launcher", "Nobody ends the sandbox when the launcher is killed."),
-    mutant("share-pid", "No pid namespace is made: what leaves its parent stays."),
-    mutant("swallow-signals", "The launcher ignores SIGTERM.").slow(),
+    mutant("outlive-launcher", "Nobody ends the sandbox when the launcher is killed.").slow(),
+    mutant("share-pid", "No pid namespace is made: what leaves its parent stays.").slow(),
+    mutant("swallow-signals", "The launcher ignores SIGTERM.").slowest(),
     mutant("watch-launcher-late", "A helper ties itself to the launcher a moment after its start.").slow(),
     mutant("name-the-network-namespace", "The network namespace is given a name and keeps it.")
         .implies(&["no-cleanup"])
-        .as_root(),
+        .as_root()
+        .slow(),
     mutant("leave-a-link", "A link of the launch is left in the host's network.").as_root().slow(),
-    mutant("cleanup-at-exit-only", "A directory of the launch is removed where it ends by itself."),
-    mutant("no-cleanup", "A directory of the launch is never removed.").implies(&["cleanup-at-exit-only"]),
+    mutant("cleanup-at-exit-only", "A directory of the launch is removed where it ends by itself.").slow(),
+    mutant("no-cleanup", "A directory of the launch is never removed.").implies(&["cleanup-at-exit-only"]).slow(),
     // What is hidden beyond the network.
     mutant("share-ipc", "No IPC namespace is made."),
     mutant("share-uts", "No UTS namespace is made."),

@@ -19,7 +19,7 @@ use super::{
     ablation::Needed,
     doubles::{self, DOUBLES},
     expected::{self, EVERY_PORT},
-    mutants::{MUTANTS as MUTANTS_OF_ALL, Mutant},
+    mutants::{MUTANTS as MUTANTS_OF_ALL, Mutant, Takes},
 };
 use crate::{
     check::{Check, Rule},
@@ -260,26 +260,25 @@ enum Task {
     Double(usize),
 }
 
-/// Slow mutants that are begun at once, and how many others come between two further ones.
-const SLOW_FIRST: usize = 6;
+/// How many mutants that take moments are begun between two that take seconds.
 const BETWEEN_SLOW: usize = 6;
 
-/// The doubles, and then what is slow among the rest: it is not waited for at the end, nor do all threads wait for it at the
-/// beginning.
+/// What is longest waited for first, then the doubles; what takes seconds is begun among the rest, so that not all threads
+/// wait for it at the same time, nor anything at the end.
 fn tasks(mutants: &[&'static Mutant], doubles: bool) -> Vec<Task> {
-    let (slow, others): (Vec<_>, Vec<_>) = mutants.iter().copied().enumerate().partition(|(_, mutant)| mutant.slow);
-    let (mut slow, mut others) = (slow.into_iter(), others.into_iter());
-    let mut mixed: Vec<_> = slow.by_ref().take(SLOW_FIRST).collect();
+    let of = |takes| mutants.iter().copied().enumerate().filter(move |(_, mutant)| mutant.takes == takes);
+    let task = |(index, mutant)| Task::Mutant(index, mutant);
+    let mut tasks: Vec<Task> = of(Takes::Deadlines).map(task).collect();
+    tasks.extend((0..DOUBLES.len()).filter(|_| doubles).map(Task::Double));
+    let (mut seconds, mut moments) = (of(Takes::Seconds).map(task), of(Takes::Moments).map(task));
     loop {
-        let before = mixed.len();
-        mixed.extend(others.by_ref().take(BETWEEN_SLOW));
-        mixed.extend(slow.next());
-        if mixed.len() == before {
-            break;
+        let before = tasks.len();
+        tasks.extend(seconds.next());
+        tasks.extend(moments.by_ref().take(BETWEEN_SLOW));
+        if tasks.len() == before {
+            return tasks;
         }
     }
-    let doubles = (0..DOUBLES.len()).filter(|_| doubles).map(Task::Double);
-    doubles.chain(mixed.into_iter().map(|(index, mutant)| Task::Mutant(index, mutant))).collect()
 }
 
 /// What came of it.
@@ -336,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mutant_is_begun_once_and_the_slow_ones_in_the_first_half() {
+    fn every_mutant_is_begun_once_and_those_that_are_waited_for_not_at_the_end() {
         let all: Vec<&'static Mutant> = MUTANTS.iter().collect();
         let tasks = tasks(&all, true);
         let begun: Vec<usize> = tasks
@@ -347,8 +346,8 @@ mod tests {
         let mut sorted = begun.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..all.len()).collect::<Vec<_>>());
-        let last = begun.iter().rposition(|index| all[*index].slow).expect("some are slow");
-        assert!(last < begun.len() / 2, "{last} of {}", begun.len());
+        let last = begun.iter().rposition(|index| all[*index].takes != Takes::Moments).expect("some take longer");
+        assert!(last < begun.len() * 2 / 3, "{last} of {}", begun.len());
     }
 
     #[test]

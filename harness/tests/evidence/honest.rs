@@ -148,7 +148,7 @@ fn matrix(harness: Digest) -> Matrix {
         let mutant = Mutant::new(&slug, "Made for the corpus.", expected.clone());
         Mutant { status: Fate::Killed, kills: expected, reasons, checked: 1, ..mutant }
     };
-    let mutants: Vec<Mutant> = verifier.mutants(true).into_iter().map(caught).collect();
+    let mutants: Vec<Mutant> = verifier.mutants(true, false).into_iter().map(caught).collect();
     let double = |name: &String| Double {
         name: name.clone(),
         expected: "Made for the corpus.".into(),
