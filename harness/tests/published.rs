@@ -218,6 +218,28 @@ fn without_a_base_nothing_is_accepted() {
 }
 
 #[test]
+fn the_index_shows_what_this_release_verifies_and_leaves_out_what_another_made() {
+    let scratch = Scratch::new();
+    let (from, old) = (signed().directory.path().join("bundle"), scratch.bundle("aaaa"));
+    let predicate = old.join("predicate.json");
+    scratch.does(&format!(
+        "cp --recursive '{}' '{}' && sed --in-place 's/\"version\": \"{}\"/\"version\": \"0.0.1\"/' '{}'",
+        from.display(),
+        old.display(),
+        env!("CARGO_PKG_VERSION"),
+        predicate.display()
+    ));
+    scratch.does(&format!("[ \"$(jq --raw-output .harness.version '{}')\" = 0.0.1 ]", predicate.display()));
+    scratch.commit();
+    scratch.does("git branch --force main");
+    scratch.publish(&signed().run);
+    let index = fs::read_to_string(scratch.0.path().join("reports/published/1.0/index.json")).expect("an index");
+    assert!(index.contains(&signed().run) && !index.contains("aaaa"), "{index}");
+    let (content, said) = scratch.looked();
+    assert!(content && said.contains("takes watertight 0.0.1"), "{said}");
+}
+
+#[test]
 fn evidence_of_another_release_is_kept_and_takes_that_release_to_verify() {
     let scratch = Scratch::with_one();
     let older = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'watertight 99.0.0 (CONFORMANCE.md 1.0)' || exec \"$PROGRAM\" \"$@\"\n";
