@@ -232,6 +232,9 @@ fn the_index_shows_what_this_release_verifies_and_leaves_out_what_another_made()
     scratch.does(&format!("[ \"$(jq --raw-output .harness.version '{}')\" = 0.0.1 ]", predicate.display()));
     scratch.commit();
     scratch.does("git branch --force main");
+    // A branch that is main itself has nothing of its own to compare.
+    scratch.write("other", "x".into());
+    scratch.commit();
     scratch.publish(&signed().run);
     let index = fs::read_to_string(scratch.0.path().join("reports/published/1.0/index.json")).expect("an index");
     assert!(index.contains(&signed().run) && !index.contains("aaaa"), "{index}");
