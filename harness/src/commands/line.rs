@@ -214,9 +214,10 @@ pub struct Selftest {
     /// Run every check on every mutant; ROUTE-5, which tries all ports, where anything listens beside the routes.
     #[arg(long)]
     pub full: bool,
-    /// So many mutants at once, each in a world of its own. Most of the time they wait.
-    #[arg(long, default_value = "16", value_name = "N")]
-    pub jobs: NonZeroUsize,
+    /// So many mutants at once, each in a world of its own. Most of the time they wait, but not in a full selftest [default: 16,
+    /// or 8 with --full].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
     /// Write the kill matrix to this file as JSON: evidence refers to it by its digest.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -7,7 +7,7 @@ use watertight_fixtures::world::{Call, Fault, Snapshot, WORKSPACE};
 use watertight_probe::{
     observation::{Facts, Outcome},
     plan::{Attempt, End, Planned, Step},
-    sighting::Event,
+    sighting::{Event, Sighting},
 };
 use watertight_reports::evidence::{AttemptRecord, Launch, LaunchKind};
 
@@ -151,12 +151,12 @@ impl Session<'_> {
             let Some(fixture) = ["provider", "instance"].into_iter().find(|fixture| id.contains(fixture)) else {
                 continue;
             };
-            let arrived = ledger.snapshot().iter().any(|one| {
+            let request = |one: &Sighting| {
                 one.fixture == fixture
                     && one.nonces.contains(&record.nonce)
                     && matches!(one.event, Event::Request { .. })
-            });
-            came += u32::from(arrived);
+            };
+            came += u32::from(ledger.wait_for_blocking(request, Instant::now()));
             ledger.wait_live_blocking(fixture, Some(record.nonce), 0, deadline);
             stayed += ledger.live(fixture, Some(record.nonce));
         }

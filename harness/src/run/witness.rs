@@ -1,4 +1,4 @@
-//! What the harness sees of the probe's processes in its own `/proc`.
+//! What the harness sees of the probe's processes from outside.
 
 use std::{
     collections::BTreeMap,
@@ -32,7 +32,7 @@ pub fn processes(site: &Site, comm: &str, expected: usize) -> io::Result<Seen> {
     let world = namespaces(&site.world.namespaces()?);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let seen = look(comm, &world, site.bearer_variable.as_deref())?;
+        let seen = look(site, comm, &world)?;
         if seen.processes.len() >= expected || Instant::now() >= deadline {
             return Ok(seen);
         }
@@ -40,18 +40,14 @@ pub fn processes(site: &Site, comm: &str, expected: usize) -> io::Result<Seen> {
     }
 }
 
-fn look(comm: &str, world: &BTreeMap<String, u64>, bearer: Option<&str>) -> io::Result<Seen> {
+fn look(site: &Site, comm: &str, world: &BTreeMap<String, u64>) -> io::Result<Seen> {
     let mut seen = Seen { processes: vec![], outside: BTreeMap::new() };
-    for entry in fs::read_dir("/proc")? {
-        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-        if fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == comm)
-            // One that ends while it is looked at is not there.
-            && let Ok(record) = ProcessRecord::of(pid)
-        {
-            seen.processes.push(process(&record, comm, world)?);
-            if seen.outside.is_empty() {
-                seen.outside = variables(pid, bearer).unwrap_or_default();
-            }
+    for found in site.world.processes()?.iter().filter(|found| found.comm == comm) {
+        // One that ends while it is looked at is not there.
+        let Ok(record) = ProcessRecord::of(found.pid) else { continue };
+        seen.processes.push(process(&record, comm, world)?);
+        if seen.outside.is_empty() {
+            seen.outside = variables(found.pid, site.bearer_variable.as_deref()).unwrap_or_default();
         }
     }
     Ok(seen)

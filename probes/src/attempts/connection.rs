@@ -12,7 +12,7 @@ use super::{
     unix,
 };
 use crate::{
-    context::{Context, Stop, hex},
+    context::{Context, Stop},
     observation::Ended,
     plan::{Endpoint, UnixAddress},
     sys::{poll, socket},
@@ -20,7 +20,8 @@ use crate::{
 
 /// Bytes of a body that are kept to be searched.
 const KEPT: usize = 1024 * 1024;
-const PIECE: usize = 64 * 1024;
+/// Bytes that are read at once.
+const BUFFER: usize = 64 * 1024;
 
 /// A connection and the response that is read from it.
 pub struct Connection {
@@ -33,6 +34,7 @@ pub struct Connection {
     head_only: bool,
     ended_by: Option<Ended>,
     body: Body,
+    buffer: Vec<u8>,
 }
 
 /// The body of one response.
@@ -52,7 +54,7 @@ impl Body {
     }
 
     pub fn sha256(&self) -> String {
-        hex(&self.digest.clone().finalize())
+        hex::encode(self.digest.clone().finalize())
     }
 }
 
@@ -75,31 +77,26 @@ impl Connection {
             head_only: false,
             ended_by: None,
             body: Body::default(),
+            buffer: vec![0; BUFFER],
         })
     }
 
     /// Sends everything while taking what comes back, so that neither side waits for the other to read.
     /// `Ok(false)` where the peer ended the connection first.
-    pub fn send(&mut self, mut bytes: impl Iterator<Item = u8>) -> io::Result<bool> {
-        let mut piece = Vec::with_capacity(PIECE);
-        let mut first = true;
-        loop {
-            piece.clear();
-            piece.extend(bytes.by_ref().take(PIECE));
-            if piece.is_empty() {
-                return Ok(true);
+    pub fn send(&mut self, parts: impl IntoIterator<Item = Vec<u8>>) -> io::Result<bool> {
+        for (number, part) in parts.into_iter().enumerate() {
+            if number == 0 {
+                self.note_request(&part);
             }
-            if std::mem::take(&mut first) {
-                self.note_request(&piece);
-            }
-            if !self.send_piece(&piece)? {
+            if !self.send_part(&part)? {
                 return Ok(false);
             }
         }
+        Ok(true)
     }
 
     fn note_request(&mut self, start: &[u8]) {
-        // Pieces of a request follow each other; only one that starts like a HEAD request is one.
+        // Parts of a request follow each other; only one that starts like a HEAD request is one.
         if start.starts_with(b"HEAD ") {
             self.head_only = true;
         } else if start.first_chunk::<4>().is_some_and(|method| matches!(method, b"GET " | b"POST" | b"PUT ")) {
@@ -110,15 +107,15 @@ impl Connection {
         }
     }
 
-    fn send_piece(&mut self, mut piece: &[u8]) -> io::Result<bool> {
-        while !piece.is_empty() {
+    fn send_part(&mut self, mut part: &[u8]) -> io::Result<bool> {
+        while !part.is_empty() {
             // An answer may come, and the connection end, long before a body is sent.
             while let Received::Bytes(_) = self.receive(Instant::now())? {}
             if self.ended_by.is_some() {
                 return Ok(false);
             }
-            match socket::send(&self.stream, piece, libc::MSG_DONTWAIT, None) {
-                Ok(sent) => piece = &piece[sent..],
+            match socket::send(&self.stream, part, libc::MSG_DONTWAIT, None) {
+                Ok(sent) => part = &part[sent..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let ready = poll::wait(&self.stream, poll::READ | poll::WRITE, self.until)?;
@@ -184,11 +181,10 @@ impl Connection {
         if self.ended_by.is_some() {
             return Ok(Received::End);
         }
-        let mut buffer = vec![0; PIECE];
-        match answer::receive(&self.stream, &mut buffer, until) {
+        match answer::receive(&self.stream, &mut self.buffer, until) {
             Ok(Received::Bytes(read)) => {
                 let body = &mut self.body;
-                self.reader.take(&buffer[..read], &mut |part| body.take(part));
+                self.reader.take(&self.buffer[..read], &mut |part| body.take(part));
                 Ok(Received::Bytes(read))
             }
             Ok(Received::End) => {

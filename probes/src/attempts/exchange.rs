@@ -55,18 +55,11 @@ impl Script<'_> {
     fn step(&mut self, step: &Step) -> Result<(), String> {
         let text = |error: std::io::Error| reason(&error);
         match step {
-            Step::Send(bytes) => self.send(wire::unescape(bytes).into_iter()),
-            Step::SendBody { len, seed } => {
-                let mut left = *len;
-                self.send(pseudo_random(*seed).take_while(move |_| {
-                    let more = left > 0;
-                    left = left.saturating_sub(1);
-                    more
-                }))
-            }
+            Step::Send(bytes) => self.send([wire::unescape(bytes)]),
+            Step::SendBody { len, seed } => self.send(pseudo_random(*seed, *len)),
             Step::SendBearer(form) => {
                 let bearer = bearer::in_form(self.context.bearer, *form)?;
-                self.send(bearer.into_iter())
+                self.send([bearer])
             }
             Step::HalfClose => self.connection()?.half_close().map_err(text),
             Step::ReadHead => self.connection()?.read_head().map_err(text).and_then(|()| self.want_head()),
@@ -80,8 +73,8 @@ impl Script<'_> {
     }
 
     /// A peer that answers and closes early ends the sending, not the script: the answer is still to be read.
-    fn send(&mut self, bytes: impl Iterator<Item = u8>) -> Result<(), String> {
-        let whole = self.connection()?.send(bytes).map_err(|error| reason(&error))?;
+    fn send(&mut self, parts: impl IntoIterator<Item = Vec<u8>>) -> Result<(), String> {
+        let whole = self.connection()?.send(parts).map_err(|error| reason(&error))?;
         if !whole {
             let step = self.exchange.steps_done;
             self.exchange.stopped = Some(format!("step {step}: the peer ended the connection before all was sent"));

@@ -9,7 +9,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    context::{Attempted, Context, Stop, found, hex, refused, silent},
+    context::{Attempted, Context, Stop, found, refused, silent},
     observation::Facts,
 };
 
@@ -38,7 +38,7 @@ fn digest(file: File, wanted: &[u8]) -> io::Result<(u64, String, bool)> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let read = match file.read(&mut buffer) {
-            Ok(0) => return Ok((len, hex(&digest.finalize()), has_it)),
+            Ok(0) => return Ok((len, hex::encode(digest.finalize()), has_it)),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),

@@ -2,14 +2,17 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{context::hex, plan::Needle};
+use crate::plan::Needle;
 
 /// Places named for one needle.
 const MOST_PLACES: usize = 8;
+/// Windows whose sums are compared at once, without a branch for each.
+const AT_ONCE: usize = 64;
 
 /// Looks at streams of bytes, piece by piece.
 pub struct Finder {
-    needles: Vec<Needle>,
+    /// Each with its digest.
+    needles: Vec<(Needle, Vec<u8>)>,
     /// The end of the last piece, as long as the longest needle but one byte.
     tail: Vec<u8>,
     longest: usize,
@@ -18,8 +21,9 @@ pub struct Finder {
 
 impl Finder {
     pub fn new(needles: &[Needle]) -> Self {
-        let needles: Vec<_> = needles.iter().filter(|needle| needle.len > 0).cloned().collect();
-        let longest = needles.iter().map(|needle| needle.len as usize).max().unwrap_or(1);
+        let longest = needles.iter().map(|needle| needle.len as usize).max().unwrap_or(1).max(1);
+        let of = |needle: &Needle| Some((needle.clone(), hex::decode(&needle.sha256).ok()?));
+        let needles = needles.iter().filter(|needle| needle.len > 0).filter_map(of).collect();
         Self { needles, tail: Vec::new(), longest, found: Vec::new() }
     }
 
@@ -32,11 +36,13 @@ impl Finder {
     pub fn look_at(&mut self, piece: &[u8], place: &str) {
         let kept = self.tail.len();
         self.tail.extend(piece);
-        for needle in &self.needles {
+        let sums = sums(&self.tail);
+        for (needle, digest) in &self.needles {
             let window = needle.len as usize;
             // Windows that lie wholly in what was kept were looked at with the last piece.
-            let start = (kept + 1).saturating_sub(window);
-            if self.tail.get(start..).is_some_and(|bytes| holds(bytes, needle)) {
+            let first = (kept + 1).saturating_sub(window);
+            let is = |start: usize| Sha256::digest(&self.tail[start..start + window])[..] == digest[..];
+            if starts(&sums, first, window, needle.sum).any(is) {
                 note(&mut self.found, &needle.name, place);
             }
         }
@@ -50,25 +56,28 @@ impl Finder {
     }
 }
 
-fn holds(bytes: &[u8], needle: &Needle) -> bool {
-    let window = needle.len as usize;
-    if bytes.len() < window {
-        return false;
-    }
-    let mut sum = bytes[..window].iter().fold(0u32, |sum, byte| sum.wrapping_add((*byte).into()));
-    let mut start = 0;
-    loop {
-        if sum == needle.sum && is(&bytes[start..start + window], needle) {
-            return true;
-        }
-        let Some(next) = bytes.get(start + window) else { return false };
-        sum = sum.wrapping_add((*next).into()).wrapping_sub(bytes[start].into());
-        start += 1;
-    }
+/// Sums of the first bytes: of none, of one, and so on.
+fn sums(bytes: &[u8]) -> Vec<u32> {
+    let mut sum = 0u32;
+    let more = bytes.iter().map(|byte| {
+        sum = sum.wrapping_add((*byte).into());
+        sum
+    });
+    std::iter::once(0).chain(more).collect()
 }
 
-fn is(bytes: &[u8], needle: &Needle) -> bool {
-    hex(&Sha256::digest(bytes)).eq_ignore_ascii_case(&needle.sha256)
+/// Where a window with this sum starts, from `first` on.
+fn starts(sums: &[u32], first: usize, window: usize, sum: u32) -> impl Iterator<Item = usize> {
+    let befores = sums.get(first..).unwrap_or_default();
+    let ends = befores.get(window..).unwrap_or_default();
+    let fits = move |(before, end): (&u32, &u32)| end.wrapping_sub(*before) == sum;
+    let parts = befores.chunks(AT_ONCE).zip(ends.chunks(AT_ONCE)).enumerate();
+    parts
+        .filter(move |(_, (befores, ends))| befores.iter().zip(*ends).fold(false, |any, pair| any | fits(pair)))
+        .flat_map(move |(part, (befores, ends))| {
+            let pairs = befores.iter().zip(ends).enumerate();
+            pairs.filter(move |(_, pair)| fits(*pair)).map(move |(at, _)| first + part * AT_ONCE + at)
+        })
 }
 
 fn note(found: &mut Vec<(String, String)>, name: &str, place: &str) {
@@ -111,6 +120,16 @@ mod tests {
                     "cut at {cut} and {second}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_secret_is_found_wherever_it_lies_in_a_long_piece() {
+        for at in 0..3 * AT_ONCE {
+            let text = [&vec![b'x'; at][..], b"the-secret", &vec![b'y'; 3 * AT_ONCE - at]].concat();
+            let mut finder = Finder::new(&[needle("there", b"the-secret"), needle("anagram", b"eht-secret")]);
+            finder.look_at(&text, "text");
+            assert_eq!(finder.into_found(), [("there".to_owned(), "text".to_owned())], "at {at}");
         }
     }
 

@@ -93,7 +93,7 @@ pub enum BearerForm {
 pub enum Step {
     /// Sends these bytes. Text as it is; `\xNN` escapes for the rest (see [`crate::wire::unescape`]).
     Send(String),
-    /// Sends `len` bytes of [`pseudo_random`] with this seed.
+    /// Sends a body of [`pseudo_random`].
     SendBody { len: u64, seed: u32 },
     /// `shutdown(SHUT_WR)`.
     HalfClose,
@@ -116,32 +116,32 @@ pub enum Step {
     Reset,
 }
 
-/// The bytes of a generated body: xorshift32 over the seed, four bytes a step, little-endian.
-pub fn pseudo_random(seed: u32) -> impl Iterator<Item = u8> {
+/// A generated body of `len` bytes: xorshift32 over the seed, four bytes a step, little-endian. In parts, all but the
+/// last of 64 KiB: byte by byte, a body of 32 MiB takes longer to make than to send.
+pub fn pseudo_random(seed: u32, len: u64) -> impl Iterator<Item = Vec<u8>> {
     let mut state = seed | 1;
-    std::iter::repeat_with(move || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state.to_le_bytes()
+    let mut left = len;
+    std::iter::from_fn(move || {
+        let now = usize::try_from(left).unwrap_or(usize::MAX).min(PART);
+        left -= now as u64;
+        let mut part = Vec::with_capacity(now + 4);
+        while part.len() < now {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            part.extend(state.to_le_bytes());
+        }
+        part.truncate(now);
+        (now > 0).then_some(part)
     })
-    .flatten()
 }
 
-/// SHA-256 of the first `len` bytes of [`pseudo_random`], as hexadecimal digits.
+/// SHA-256 of a body of [`pseudo_random`], as hexadecimal digits.
 pub fn pseudo_random_sha256(seed: u32, len: u64) -> String {
     let mut digest = Sha256::new();
-    let mut left = len as usize;
-    let mut body = pseudo_random(seed);
-    let mut part = Vec::with_capacity(PART);
-    while left > 0 {
-        part.clear();
-        part.extend(body.by_ref().take(left.min(PART)));
-        digest.update(&part);
-        left -= part.len();
-    }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    pseudo_random(seed, len).for_each(|part| digest.update(part));
+    hex::encode(digest.finalize())
 }
 
-/// Bytes that are digested at once.
+/// Bytes that are made, sent and digested at once: a whole number of steps.
 const PART: usize = 64 * 1024;

@@ -3,6 +3,7 @@
 mod show;
 
 use std::{
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -25,6 +26,11 @@ use crate::{
 /// Exit status of a matrix with a survivor, or with anything else that is not exactly right.
 const NOT_EXACT: u8 = 1;
 
+/// Mutants at once: as many as an ordinary user's keys last for, since most wait most of the time.
+const JOBS: usize = 16;
+/// In a full selftest they work: more than a few only get in each other's way.
+const JOBS_OF_FULL: usize = 8;
+
 pub fn run(options: &line::Selftest) -> ExitCode {
     match tested(options) {
         Ok(code) => ExitCode::from(code),
@@ -45,7 +51,8 @@ fn tested(options: &line::Selftest) -> Result<u8, (String, u8)> {
             program.display()
         ))
     })?;
-    let (checks, full, jobs) = (checks::all(), options.full, options.jobs.get());
+    let (checks, full) = (checks::all(), options.full);
+    let jobs = options.jobs.map_or(if full { JOBS_OF_FULL } else { JOBS }, NonZeroUsize::get);
     let harness = harness(&mutants).map_err(incomplete)?;
     let selftest = Selftest { checks: &checks, program, mutants, harness, spec, identity, by_root, full, jobs };
     let done = show::Done::new(options.quiet);
