@@ -1,10 +1,12 @@
 //! `watertight try`: what the attempts of one requirement come to through a command line, inside and outside. A person who
 //! doubts a verdict sees what it rests on, by one command and without a manifest.
 
-use std::{collections::BTreeMap, process::ExitCode};
+mod seen;
+
+use std::process::ExitCode;
 
 use watertight_reports::{
-    evidence::{Evidence, Exit, Launch, LaunchKind, Process},
+    evidence::{Evidence, Exit, Launch, LaunchKind},
     tried::{Launched, Tried, render},
 };
 
@@ -77,24 +79,11 @@ fn launched(launch: &Launch) -> Launched {
     let said = launch.stderr.trim();
     let left = launch.left.iter().map(|what| format!("left: {what}"));
     let facts = launch.outside.iter().map(|(what, how)| format!("{what}: {how}"));
-    let mut alike: BTreeMap<String, usize> = BTreeMap::new();
-    for process in &launch.processes {
-        *alike.entry(shared(process)).or_default() += 1;
-    }
-    let processes =
-        alike.into_iter().map(|(shared, number)| format!("{number} processes that share with the host: {shared}"));
     Launched {
         id: launch.id.clone(),
         attempts: attempts.collect(),
-        outside: processes.chain(left).chain(facts).collect(),
+        outside: seen::processes(&launch.processes).into_iter().chain(left).chain(facts).collect(),
         end: if said.is_empty() { end } else { format!("{end}; its standard error ends: {said}") },
         trouble: launch.problem().into_iter().collect(),
     }
-}
-
-/// The kinds of namespaces that a process of the target has in common with its launcher.
-fn shared(process: &Process) -> String {
-    let shared = process.namespaces.iter().filter(|(kind, inode)| process.world_namespaces.get(*kind) == Some(*inode));
-    let shared: Vec<&str> = shared.map(|(kind, _)| kind.as_str()).collect();
-    if shared.is_empty() { "no namespace".into() } else { shared.join(", ") }
 }

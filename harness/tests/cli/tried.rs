@@ -19,6 +19,10 @@ fn alone_the_probe_does_what_a_sandbox_should_not_let_it() {
             "{text}"
         );
         assert!(text.contains(" processes that share with the host: ") && text.contains(" net, "), "{text}");
+        assert!(
+            text.contains("  seen     outside they are uid ") && text.contains("  seen     capabilities inh "),
+            "{text}"
+        );
         assert!(!text.contains("PASS") && !text.contains("FAIL"), "{text}");
     }
 }
