@@ -134,12 +134,14 @@ fn by_hand(target: &Target, id: &str) -> Vec<String> {
     }
     let mut words: Vec<String> = ["watertight", "try", id].map(str::to_owned).into();
     if let Some(file) = target.adapter.as_ref().and_then(|adapter| adapter.file.as_ref()) {
-        let directory = if Target::names().any(|name| target.is_ours(name)) { "harness/targets/" } else { "" };
-        words.extend(["--adapter".to_owned(), format!("{directory}{file}")]);
+        words.extend(["--adapter".to_owned(), file.clone()]);
     }
-    if target.as_root(false) {
-        words.push("--as-root".into());
-    }
+    let flags = [
+        (target.as_root(false), "--as-root"),
+        (target.init_in_cgroup, "--init-in-cgroup"),
+        (target.unseen.is_some(), "--unseen"),
+    ];
+    words.extend(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| (*flag).to_owned()));
     words.push("--".into());
     if !target.environment.is_empty() {
         words.push("env".into());
@@ -242,11 +244,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_launched_as_root_is_tried_as_root() {
+    fn what_is_launched_in_a_way_of_its_own_is_tried_in_that_way() {
         for (name, as_root) in [("chroot", true), ("runc:root", true), ("runc", false)] {
             let command = by_hand(&Target::load(name).expect("a manifest"), "PRIV-1").join(" ");
             let begins = if as_root { "watertight try PRIV-1 --as-root -- " } else { "watertight try PRIV-1 -- " };
             assert!(command.starts_with(begins), "{command}");
+        }
+        for (name, flags) in
+            [("lxc", "--as-root --init-in-cgroup"), ("runsc", "--unseen"), ("docker", "--adapter docker.py --as-root")]
+        {
+            let command = by_hand(&Target::load(name).expect("a manifest"), "PRIV-1").join(" ");
+            assert!(command.starts_with(&format!("watertight try PRIV-1 {flags} -- ")), "{command}");
         }
         for by_name in ["podman", "firejail:root"] {
             let command = by_hand(&Target::load(by_name).expect("a manifest"), "PRIV-1").join(" ");

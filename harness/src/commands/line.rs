@@ -269,9 +269,15 @@ pub struct Try {
     /// Launch it as root of the world.
     #[arg(long)]
     pub as_root: bool,
-    /// The file of an adapter, which the command line names as {adapter}.
+    /// The file of an adapter, which the command line names as {adapter}; or the name of one that comes with the program.
     #[arg(long, value_name = "FILE")]
     pub adapter: Option<PathBuf>,
+    /// Have the first process in the world's cgroup: systemd-nspawn and LXC ask for that of it.
+    #[arg(long)]
+    pub init_in_cgroup: bool,
+    /// Its processes cannot be seen from outside: gVisor, a virtual machine.
+    #[arg(long)]
+    pub unseen: bool,
     /// The command line, with {probe} where the sandbox is to run its command.
     #[arg(last = true, required = true)]
     pub command: Vec<String>,

@@ -30,7 +30,11 @@ pub fn run(line: line::Try) -> ExitCode {
     };
     let title = format!("{} ({}) is tried through", check.id, check.slug);
     let target = match Target::of_command(line.command.clone(), line.adapter.as_deref()) {
-        Ok(target) => target,
+        Ok(target) => Target {
+            init_in_cgroup: line.init_in_cgroup,
+            unseen: line.unseen.then(|| "the command line says so".into()),
+            ..target
+        },
         Err(error) => return refuse(&error, USAGE),
     };
     match tried(&target, check, line.as_root) {

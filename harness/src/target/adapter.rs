@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use serde::Deserialize;
 use watertight_reports::files;
 
-use super::{LaunchArgv, Route};
+use super::{LaunchArgv, Route, load::our_program};
 use crate::adapter::{Order, WORKLOAD};
 
 /// What a manifest says of its adapter.
@@ -103,10 +103,14 @@ impl Adapter {
         Ok(())
     }
 
-    /// The file alone, of a launch whose words somebody else knows.
+    /// The file alone, of a launch whose words somebody else knows; where there is none, the one of ours with this name.
     pub fn of_file(path: &Path) -> io::Result<Self> {
-        let program = Some(files::text(path, MAX_PROGRAM)?);
-        Ok(Self { argv: vec![], file: Some(path.display().to_string()), environment: vec![], program })
+        let file = path.display().to_string();
+        let program = match files::text(path, MAX_PROGRAM) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => our_program(&file).ok_or(error)?.to_owned(),
+            read => read?,
+        };
+        Ok(Self { argv: vec![], file: Some(file), environment: vec![], program: Some(program) })
     }
 }
 

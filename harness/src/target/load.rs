@@ -116,9 +116,13 @@ impl Target {
 /// Gives an adapter the file that comes with the program.
 fn our_adapter(adapter: &mut Adapter) -> io::Result<()> {
     let Some(file) = &adapter.file else { return Ok(()) };
-    let (_, text) = ADAPTERS.iter().find(|(known, _)| known == file).ok_or(io::ErrorKind::NotFound)?;
-    adapter.program = Some((*text).to_owned());
+    adapter.program = Some(our_program(file).ok_or(io::ErrorKind::NotFound)?.to_owned());
     Ok(())
+}
+
+/// The text of an adapter that comes with the program.
+pub(super) fn our_program(file: &str) -> Option<&'static str> {
+    ADAPTERS.iter().find(|(known, _)| *known == file).map(|(_, text)| *text)
 }
 
 fn read(path: &str) -> Result<String, TargetError> {

@@ -48,6 +48,29 @@ fn launches_of_a_requirements_own_are_made_too() {
 }
 
 #[test]
+fn a_sandbox_that_asks_for_it_finds_the_first_process_in_the_worlds_cgroup() {
+    // An ordinary user's world may have no cgroup.
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let end = |flags: &[&str]| {
+        let told = ["sh", "-c", "tail -n 1 /proc/1/cgroup >&2; exec \"$@\"", "sh", "{probe}"];
+        let ended = run(&[&["try", "EGRESS-13"], flags, &["--"], &told].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.stdout.lines().last().unwrap_or_default().to_owned()
+    };
+    assert!(end(&["--init-in-cgroup"]).ends_with(" ends: 0::/"));
+    assert!(end(&[]).ends_with(" ends: 0::/.."));
+}
+
+#[test]
+fn what_is_said_to_be_unseen_is_let_go_by_who_holds_its_streams() {
+    let ended = run(&["try", "EGRESS-13", "--unseen", "--", "{probe}"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("  seen     unseen: the command line says so\n"), "{}", ended.stdout);
+}
+
+#[test]
 fn what_cannot_be_tried_is_refused_with_the_reason() {
     for (arguments, said) in [
         (&["try", "EGRESS-99", "--", "{probe}"][..], "there is no requirement \"EGRESS-99\""),

@@ -1,6 +1,8 @@
+use std::path::Path;
+
 use crate::{
     adapter::Order,
-    target::{Target, TargetError},
+    target::{Adapter, Target, TargetError},
 };
 
 fn manifest(route: &str, adapter: &str) -> Result<Target, TargetError> {
@@ -88,4 +90,16 @@ fn an_adapter_that_comes_with_the_program_names_a_command_for_its_version() {
         let asked = target.version.iter().any(|word| word == crate::adapter::ADAPTED);
         assert!(!asked, "{name}: `doctor` has no world in which it could ask the adapter");
     }
+}
+
+#[test]
+fn a_file_that_is_there_comes_before_one_of_ours_and_no_other_name_is_known() {
+    let ours = Adapter::of_file(Path::new("docker.py")).expect("one of ours").program;
+    assert_eq!(ours, Target::load("docker").expect("a manifest").adapter.expect("an adapter").program);
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("docker.py");
+    let missing = Adapter::of_file(&path).expect_err("no file");
+    assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
+    std::fs::write(&path, "print()").expect("written");
+    assert_eq!(Adapter::of_file(&path).expect("a file").program.as_deref(), Some("print()"));
 }
